@@ -1,0 +1,79 @@
+-- What exists: the installation, its topics, their lanes and their segments.
+
+create table trunkline.installation (
+    only_row             boolean primary key default true check (only_row),
+    -- Transaction ids in the outbox mean something in this cluster and database only.
+    system_identifier    bigint not null,
+    database             oid not null,
+    outbox_slot          int not null default 0,
+    outbox_slot_since    timestamptz not null default clock_timestamp(),
+    idempotency_slot     int not null default 0,
+    idempotency_since    timestamptz not null default clock_timestamp(),
+    idempotency_window   interval not null default '24 hours' check (idempotency_window > '0'),
+    unconfigured_topics  text not null default 'REFUSE' check (unconfigured_topics in ('REFUSE', 'QUEUE'))
+);
+
+insert into trunkline.installation (system_identifier, database)
+select c.system_identifier, d.oid
+from pg_control_system() c, pg_database d
+where d.datname = current_database();
+
+create table trunkline.topic (
+    id                 int generated always as identity primary key,
+    name               text collate "C" not null unique,
+    namespace          text collate "C",
+    task               text collate "C",
+    semantics          text not null check (semantics in ('QUEUE', 'PUB_SUB')),
+    ordering           text not null check (ordering in ('ORDERED', 'THROUGHPUT')),
+    partitions         int not null check (partitions between 1 and 1024),
+    lanes              int not null check (lanes between 1 and partitions),
+    levels             int not null check (levels in (1, 3)),
+    retention          interval not null check (retention > '0'),
+    max_payload_bytes  int not null check (max_payload_bytes between 1 and 268435456),
+    segment_bytes      bigint not null check (segment_bytes >= 8192),
+    segment_age        interval not null check (segment_age > '0'),
+    created_at         timestamptz not null default clock_timestamp()
+);
+
+-- The append lock. A lane is locked, and updated only when its topic enters a new segment.
+-- Nothing references it, so that no foreign key ever locks it.
+create table trunkline.lane (
+    topic    int not null,
+    lane     int not null,
+    segment  int not null,
+    primary key (topic, lane)
+);
+
+-- A segment is the table segment_<id>. bases[p + 1] is the first offset of partition p that lies in it or
+-- after it; times[p + 1] is the append time that partition p had reached when the segment was opened.
+create table trunkline.segment (
+    id         int generated always as identity primary key,
+    topic      int not null,
+    bases      bigint[] not null,
+    times      timestamptz[] not null,
+    opened_at  timestamptz not null default clock_timestamp()
+);
+create index on trunkline.segment (topic, id);
+
+-- The shape of every segment table.
+create table trunkline.segment_shape (
+    "offset"        bigint not null,
+    id              bigint not null,
+    unit            bigint not null,
+    appended_at     timestamptz not null,
+    published_at    timestamptz not null,
+    partition       int not null,
+    unit_end        boolean not null,
+    key             text collate "C",
+    correlation_id  text collate "C",
+    content_type    text collate "C" not null,
+    headers         text[],
+    payload         bytea not null,
+    primary key (partition, "offset")
+);
+alter table trunkline.segment_shape alter column payload set storage external;
+
+-- The partition of a message is decided here and nowhere else.
+create function trunkline.partition_of(key text, partitions int) returns int
+    language sql immutable parallel safe
+    return ((hashtextextended(key collate "C", 0) & 9223372036854775807) % partitions)::int;

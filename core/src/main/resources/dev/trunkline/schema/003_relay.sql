@@ -1,0 +1,313 @@
+-- The relay: committed outbox rows get their offsets, under the append locks of their lanes.
+-- Always in this order: lock, mark, snapshot, tails, insert, mark; each a statement of its own, at READ COMMITTED.
+
+-- A snapshot in which this very transaction counts as running: what it publishes next must not be skipped.
+create function trunkline.mark_now() returns pg_snapshot
+    language plpgsql volatile
+as $$
+declare
+    seen pg_snapshot := pg_current_snapshot();
+    me xid8 := pg_current_xact_id();
+begin
+    if me >= pg_snapshot_xmax(seen) then
+        return seen;
+    end if;
+    return format('%s:%s:%s', least(pg_snapshot_xmin(seen), me), pg_snapshot_xmax(seen),
+        (select string_agg(x::text, ',' order by x) from (select pg_snapshot_xip(seen) as x union select me) running));
+end $$;
+
+-- The outbox rows of a lane that are visible in upto and were not in since, by index, whatever was relayed before.
+create function trunkline.fresh(a_topic int, a_lane int, since pg_snapshot, upto pg_snapshot) returns setof trunkline.outbox
+    language sql stable
+as $$
+    select o.*
+    from trunkline.outbox o
+    where o.topic = a_topic and o.lane = a_lane
+      and o.xid >= pg_snapshot_xmax(since) and o.xid < pg_snapshot_xmax(upto) and pg_visible_in_snapshot(o.xid, upto)
+    union all
+    select o.*
+    from pg_snapshot_xip(since) late
+    cross join lateral (
+        select k.* from trunkline.outbox k where k.topic = a_topic and k.lane = a_lane and k.xid = late offset 0) o
+    where pg_visible_in_snapshot(late, upto)
+$$;
+
+-- Refuses where offsets must not be given: a snapshot older than the lock, a standby, a restored outbox.
+create function trunkline.require_appendable() returns void
+    language plpgsql
+as $$
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise 'appending needs READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
+            using errcode = 'TL007', hint = 'Run it in a transaction of its own.';
+    elsif pg_is_in_recovery() then
+        raise 'this server is a standby' using errcode = 'TL007', hint = 'Connect to the primary.';
+    elsif current_setting('trunkline.adopted', true) is distinct from current_database() then
+        perform trunkline.require_adopted();
+    end if;
+    if current_setting('synchronous_commit') in ('off', 'local') then
+        perform set_config('synchronous_commit', 'on', true);
+    end if;
+end $$;
+
+-- The ids that hold these idempotency keys: a message's own id if it is the first with its key in the window.
+create function trunkline.claim_idempotency_keys(a_topic int, a_partitions int[], a_keys text[], a_ids bigint[])
+    returns bigint[]
+    language plpgsql
+as $$
+begin
+    if (select i.idempotency_slot from trunkline.installation i) = 0 then
+        insert into trunkline.idempotency_0 (topic, partition, key, id)
+        select a_topic, m.partition, m.key, m.id
+        from unnest(a_partitions, a_keys, a_ids) with ordinality as m (partition, key, id, n)
+        where m.key is not null
+          and not exists (select from trunkline.idempotency_1 i where i.topic = a_topic and i.partition = m.partition and i.key = m.key)
+        order by n
+        on conflict do nothing;
+    else
+        insert into trunkline.idempotency_1 (topic, partition, key, id)
+        select a_topic, m.partition, m.key, m.id
+        from unnest(a_partitions, a_keys, a_ids) with ordinality as m (partition, key, id, n)
+        where m.key is not null
+          and not exists (select from trunkline.idempotency_0 i where i.topic = a_topic and i.partition = m.partition and i.key = m.key)
+        order by n
+        on conflict do nothing;
+    end if;
+    return (
+        select array_agg(coalesce(i0.id, i1.id, m.id) order by n)
+        from unnest(a_partitions, a_keys, a_ids) with ordinality as m (partition, key, id, n)
+        left join trunkline.idempotency_0 i0 on i0.topic = a_topic and i0.partition = m.partition and i0.key = m.key
+        left join trunkline.idempotency_1 i1 on i1.topic = a_topic and i1.partition = m.partition and i1.key = m.key);
+end $$;
+
+-- Appends what is committed and due in lanes that this transaction has locked. drained: nothing is left that was there
+-- when it began, so that what the same transaction appends next comes after it.
+create function trunkline.drain(a_topic int, a_lanes int[], a_segment int, a_chunk int, a_seen pg_snapshot, out drained boolean, out moved bigint)
+    language plpgsql
+as $$
+declare
+    began timestamptz := clock_timestamp();
+    seen pg_snapshot;
+    lanes int[]; snapshots pg_snapshot[]; dues timestamptz[]; now_due timestamptz;
+    cut trunkline.mark;
+    waiting bigint; keyed bigint; later bigint; due bigint;
+    last_unit bigint; last_id bigint;
+    refused bigint[]; partitions int[];
+begin
+    moved := 0;
+    select array_agg(m.lane), array_agg(m.snapshot), array_agg(m.due)
+    into lanes, snapshots, dues
+    from unnest(a_lanes) l (lane)
+    cross join lateral (
+        select k.* from trunkline.mark k where k.topic = a_topic and k.lane = l.lane order by k.no desc limit 1) m
+    where m.upto is null;
+    if cardinality(lanes) is distinct from cardinality(a_lanes) then
+        select m.* into strict cut
+        from unnest(a_lanes) l (lane)
+        cross join lateral (
+            select k.* from trunkline.mark k where k.topic = a_topic and k.lane = l.lane order by k.no desc limit 1) m
+        where m.upto is not null
+        order by m.lane limit 1;
+    else
+        seen := coalesce(a_seen, trunkline.mark_now());
+        now_due := clock_timestamp();
+        select count(f.xid), count(f.idempotency_key), count(*) filter (where f.due_at > greatest(h.due, now_due)), count(*) - count(f.xid),
+               array_agg(distinct f.partition)
+        into waiting, keyed, later, due, partitions
+        from unnest(lanes, snapshots, dues) h (lane, snapshot, due)
+        cross join lateral (
+            select o.xid, o.partition, o.idempotency_key, o.due_at from trunkline.fresh(a_topic, h.lane, h.snapshot, seen) o
+            union all
+            select null, d.partition, null, d.due_at from trunkline.delayed d
+            where d.topic = a_topic and d.lane = h.lane and d.due_at > h.due and d.due_at <= now_due) f;
+        drained := waiting <= a_chunk;
+        if not drained then
+            select m.* into strict cut
+            from unnest(lanes, snapshots) h (lane, snapshot)
+            cross join lateral (select count(*) as n from trunkline.fresh(a_topic, h.lane, h.snapshot, seen)) f
+            cross join lateral (
+                select k.* from trunkline.mark k where k.topic = a_topic and k.lane = h.lane order by k.no desc limit 1) m
+            order by f.n desc limit 1;
+            cut.upto := seen;
+        end if;
+    end if;
+
+    if cut.lane is not null then
+        -- A difference too large for one run stays fixed and is appended piece by piece, its lane alone.
+        drained := false;
+        lanes := array[cut.lane]; snapshots := array[cut.snapshot]; dues := array[cut.due]; now_due := cut.due; seen := cut.upto;
+        due := 0;
+        with rest as materialized (
+            select r.unit, r.id, r.partition, r.idempotency_key, r.due_at from (
+                select coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, f.id, f.partition, f.idempotency_key, f.due_at
+                from trunkline.fresh(a_topic, cut.lane, cut.snapshot, cut.upto) f) r
+            where cut.after_id is null or (r.unit, r.id) > (cut.after_unit, cut.after_id)
+            order by r.unit, r.id
+        ), piece as materialized (
+            select r.* from rest r order by r.unit, r.id limit greatest(a_chunk, (select count(*) from rest) / 16)
+        )
+        select count(*), count(p.idempotency_key), count(*) filter (where p.due_at > now_due), array_agg(distinct p.partition),
+               (array_agg(p.unit order by p.unit desc, p.id desc))[1], (array_agg(p.id order by p.unit desc, p.id desc))[1],
+               count(*) = (select count(*) from rest)
+        into waiting, keyed, later, partitions, last_unit, last_id, drained
+        from piece p;
+        if drained then
+            -- The last piece; what was committed meanwhile is for the next run.
+            drained := false; last_unit := null; last_id := null;
+        end if;
+    end if;
+
+    if keyed > 0 then
+        refused := trunkline.refused_for_idempotency(a_topic, lanes, snapshots, seen, cut.after_unit, cut.after_id, last_unit, last_id);
+    end if;
+    if later > 0 then
+        later := trunkline.set_aside(a_topic, lanes, snapshots, dues, seen, now_due, cut.after_unit, cut.after_id, last_unit, last_id, refused, later);
+    end if;
+    if waiting + due > 0 then
+        execute format('select trunkline.segment_%s_relay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)', a_segment)
+        into moved
+        using a_topic, partitions, lanes, snapshots, dues, seen, now_due, cut.after_unit, cut.after_id, last_unit, last_id, refused;
+        moved := moved + later;
+        if moved + coalesce(cardinality(refused), 0) <> waiting + due then
+            raise 'relay of topic %: % of % messages found their place', a_topic, moved + coalesce(cardinality(refused), 0), waiting + due;
+        end if;
+    end if;
+
+    if cut.lane is not null then
+        insert into trunkline.mark (topic, lane, snapshot, due, upto, after_unit, after_id)
+        select a_topic, cut.lane, case when last_id is null then cut.upto else cut.snapshot end, cut.due,
+               case when last_id is not null then cut.upto end, last_unit, last_id;
+    elsif waiting + due > 0 or clock_timestamp() - began > '3 ms'
+        or pg_snapshot_xmax(seen)::text::bigint - pg_snapshot_xmax(snapshots[1])::text::bigint > 1000 then
+        insert into trunkline.mark (topic, lane, snapshot, due)
+        select a_topic, h.lane, seen, greatest(h.due, now_due) from unnest(lanes, dues) h (lane, due);
+    end if;
+end $$;
+
+-- A run's rows with their units: the part of the difference that lies after and up to the given places, if any.
+create function trunkline.piece(
+    a_topic int, a_lanes int[], a_snapshots pg_snapshot[], a_dues timestamptz[], seen pg_snapshot,
+    after_unit bigint, after_id bigint, last_unit bigint, last_id bigint)
+    returns table (message trunkline.outbox, unit bigint, due timestamptz)
+    language sql stable
+as $$
+    select r.message, r.unit, r.due
+    from (
+        select f as message, coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, h.due, f.id
+        from unnest(a_lanes, a_snapshots, a_dues) h (lane, snapshot, due)
+        cross join lateral trunkline.fresh(a_topic, h.lane, h.snapshot, seen) f) r
+    where (after_id is null or (r.unit, r.id) > (after_unit, after_id))
+      and (last_id is null or (r.unit, r.id) <= (last_unit, last_id))
+$$;
+
+-- Claims the idempotency keys of a run and returns the ids of the messages whose key another message holds.
+create function trunkline.refused_for_idempotency(
+    a_topic int, a_lanes int[], a_snapshots pg_snapshot[], seen pg_snapshot,
+    after_unit bigint, after_id bigint, last_unit bigint, last_id bigint) returns bigint[]
+    language plpgsql
+as $$
+declare
+    partitions int[]; keys text[]; ids bigint[];
+begin
+    select array_agg(p.partition), array_agg(p.idempotency_key), array_agg(p.id)
+    into partitions, keys, ids
+    from (
+        select (p.message).partition, (p.message).idempotency_key, (p.message).id
+        from trunkline.piece(a_topic, a_lanes, a_snapshots, null, seen, after_unit, after_id, last_unit, last_id) p
+        where (p.message).idempotency_key is not null
+        order by p.unit, (p.message).id) p;
+    return array(
+        select m.id
+        from unnest(ids, trunkline.claim_idempotency_keys(a_topic, partitions, keys, ids)) m (id, holder)
+        where m.id <> m.holder);
+end $$;
+
+-- Moves what is due later from the outbox to delayed.
+create function trunkline.set_aside(
+    a_topic int, a_lanes int[], a_snapshots pg_snapshot[], a_dues timestamptz[], seen pg_snapshot, now_due timestamptz,
+    after_unit bigint, after_id bigint, last_unit bigint, last_id bigint, refused bigint[], inout later bigint)
+    language plpgsql
+as $$
+begin
+    insert into trunkline.delayed
+        (id, xid, unit, published_at, due_at, topic, lane, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
+    select (p.message).id, (p.message).xid, p.unit, (p.message).published_at, (p.message).due_at, (p.message).topic, (p.message).lane,
+           (p.message).partition, (p.message).key, (p.message).idempotency_key, (p.message).correlation_id, (p.message).content_type,
+           (p.message).headers, (p.message).payload
+    from trunkline.piece(a_topic, a_lanes, a_snapshots, a_dues, seen, after_unit, after_id, last_unit, last_id) p
+    where (p.message).due_at > greatest(p.due, now_due)
+      and (refused is null or (p.message).id <> all (refused));
+    get diagnostics later = row_count;
+end $$;
+
+-- Is there anything to relay in a lane? Reads only: no lock, no transaction id, no WAL. Also true when looking was
+-- dear (many rows in flight), so that the relay goes and writes a mark.
+create function trunkline.peek(a_topic int, a_lane int) returns boolean
+    language plpgsql
+as $$
+declare
+    began timestamptz := clock_timestamp();
+    seen pg_snapshot := pg_current_snapshot();
+    last trunkline.mark;
+begin
+    select m.* into last from trunkline.mark m where m.topic = a_topic and m.lane = a_lane order by m.no desc limit 1;
+    return last.upto is not null
+        or exists (select from trunkline.fresh(a_topic, a_lane, last.snapshot, seen))
+        or exists (select from trunkline.delayed d
+                   where d.topic = a_topic and d.lane = a_lane and d.due_at > last.due and d.due_at <= clock_timestamp())
+        or clock_timestamp() - began > '3 ms';
+end $$;
+
+-- The topics that have something to relay, and when the next delayed message of any topic is due.
+-- Costs as much as there are lanes with rows in the outbox or in delayed, not as there are topics.
+create function trunkline.pending(out topics int[], out next_due timestamptz)
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+    with recursive waiting as (
+        (select o.topic, o.lane from trunkline.outbox o order by o.topic, o.lane limit 1)
+        union all
+        select n.topic, n.lane
+        from waiting w
+        cross join lateral (
+            select o.topic, o.lane from trunkline.outbox o
+            where (o.topic, o.lane) > (w.topic, w.lane) order by o.topic, o.lane limit 1) n
+    ), sleeping as (
+        (select d.topic, d.lane from trunkline.delayed d order by d.topic, d.lane limit 1)
+        union all
+        select n.topic, n.lane
+        from sleeping s
+        cross join lateral (
+            select d.topic, d.lane from trunkline.delayed d
+            where (d.topic, d.lane) > (s.topic, s.lane) order by d.topic, d.lane limit 1) n
+    ), candidate as (
+        select w.topic, w.lane from waiting w union select s.topic, s.lane from sleeping s
+    )
+    select array_agg(distinct l.topic) filter (where trunkline.peek(l.topic, l.lane)),
+           (select min(n.due_at) from sleeping s cross join lateral (
+               select d.due_at from trunkline.delayed d
+               where d.topic = s.topic and d.lane = s.lane and d.due_at > clock_timestamp() order by d.due_at limit 1) n)
+    into topics, next_due
+    from candidate c
+    join trunkline.lane l using (topic, lane);
+end $$;
+
+-- Relays every lane of a topic that nobody else is appending to. Null: all were taken.
+create function trunkline.relay(a_topic int, a_chunk int default 100000) returns bigint
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
+    set work_mem = '64MB'
+as $$
+declare
+    lanes int[];
+    current_segment int;
+begin
+    perform trunkline.require_appendable();
+    select array_agg(l.lane), max(l.segment) into lanes, current_segment
+    from (select k.lane, k.segment from trunkline.lane k where k.topic = a_topic order by k.lane for no key update skip locked) l;
+    if lanes is null then
+        return null;
+    end if;
+    return (select d.moved from trunkline.drain(a_topic, lanes, current_segment, a_chunk, null) d);
+end $$;

@@ -1,0 +1,158 @@
+-- The log: a topic's segments, each a table of its own with writers of its own. A writer is a function so that its
+-- plans are kept from call to call; the table's name can not be a parameter.
+
+create function trunkline.create_segment(a_topic int, a_bases bigint[], a_times timestamptz[]) returns int
+    language plpgsql
+as $$
+declare
+    segment_id int;
+begin
+    insert into trunkline.segment (topic, bases, times) values (a_topic, a_bases, a_times) returning id into segment_id;
+    execute format($ddl$
+        create table trunkline.segment_%1$s (like trunkline.segment_shape including all)
+            with (autovacuum_enabled = off, toast.autovacuum_enabled = off)
+    $ddl$, segment_id);
+    execute format($ddl$
+        -- The last offset and time of partitions. Read after the lock was taken, in one go, never per row.
+        create function trunkline.segment_%1$s_tails(partitions int[], clock timestamptz)
+            returns table (partition int, "offset" bigint, appended_at timestamptz)
+            language sql stable
+        as $f$
+            select d.partition, coalesce(l."offset", g.bases[d.partition + 1] - 1),
+                   greatest(coalesce(l.appended_at, g.times[d.partition + 1]), clock)
+            from trunkline.segment g
+            cross join unnest(partitions) d (partition)
+            left join lateral (
+                select s."offset", s.appended_at from trunkline.segment_%1$s s
+                where s.partition = d.partition order by s."offset" desc limit 1) l on true
+            where g.id = %1$s
+        $f$;
+
+        -- Rows that became due come first, then transactions by their largest id: one that was committed before
+        -- another began has only smaller ids, and none is torn apart.
+        create function trunkline.segment_%1$s_relay(
+            a_topic int, partitions int[], lanes int[], snapshots pg_snapshot[], dues timestamptz[], seen pg_snapshot, now_due timestamptz,
+            after_unit bigint, after_id bigint, last_unit bigint, last_id bigint, refused bigint[])
+            returns bigint language plpgsql
+        as $f$
+        declare
+            clock timestamptz := clock_timestamp();
+            appended bigint;
+        begin
+            with tail as materialized (
+                select t.* from trunkline.segment_%1$s_tails(partitions, clock) t
+            )
+            insert into trunkline.segment_%1$s
+                ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
+            select p."offset", p.id, p.unit, p.appended_at, p.published_at, p.partition, p.unit_end, p.key, p.correlation_id,
+                   p.content_type, p.headers, p.payload
+            from (
+                select a.*, t."offset" + row_number() over w as "offset", t.appended_at,
+                       lead(a.unit) over w is distinct from a.unit as unit_end
+                from (
+                    select timestamptz 'infinity' as turn, coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, f.id, f.published_at,
+                           f.due_at <= greatest(h.due, now_due) as due, f.partition, f.key, f.correlation_id, f.content_type, f.headers, f.payload
+                    from unnest(lanes, snapshots, dues) h (lane, snapshot, due)
+                    cross join lateral trunkline.fresh(a_topic, h.lane, h.snapshot, seen) f
+                    union all
+                    select d.due_at, d.unit, d.id, d.published_at, true, d.partition, d.key, d.correlation_id, d.content_type, d.headers, d.payload
+                    from unnest(lanes, dues) h (lane, due)
+                    cross join lateral (
+                        select k.* from trunkline.delayed k
+                        where k.topic = a_topic and k.lane = h.lane and k.due_at > h.due and k.due_at <= now_due offset 0) d
+                ) a
+                join tail t on t.partition = a.partition
+                where a.due is not false
+                  and (after_id is null or (a.unit, a.id) > (after_unit, after_id))
+                  and (refused is null or a.id <> all (refused))
+                window w as (partition by a.partition order by a.turn, a.unit, a.id)
+            ) p
+            where last_id is null or (p.unit, p.id) <= (last_unit, last_id);
+            get diagnostics appended = row_count;
+            return appended;
+        end $f$;
+
+        -- Messages whose idempotency key another one holds are left out; the offsets of the others come in their order.
+        create function trunkline.segment_%1$s_append(
+            partitions int[], ids bigint[], units bigint[], keys text[], correlation_ids text[], content_types text[], headers text[],
+            payloads bytea[], holders bigint[], out offsets bigint[])
+            language plpgsql
+        as $f$
+        declare
+            clock timestamptz := clock_timestamp();
+            touched int[] := array(select distinct p from unnest(partitions) p);
+        begin
+            with tail as materialized (
+                select t.* from trunkline.segment_%1$s_tails(touched, clock) t
+            ), appended as (
+                insert into trunkline.segment_%1$s as s
+                    ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
+                select t."offset" + row_number() over w, m.id, m.unit, t.appended_at, t.appended_at, m.partition,
+                       lead(m.unit) over w is distinct from m.unit, m.key, m.correlation_id, m.content_type, m.headers::text[], m.payload
+                from unnest(ids, units, partitions, keys, correlation_ids, content_types, headers, payloads, holders)
+                    as m (id, unit, partition, key, correlation_id, content_type, headers, payload, holder)
+                join tail t on t.partition = m.partition
+                where m.holder is null or m.holder = m.id
+                window w as (partition by m.partition order by m.id)
+                returning s.id, s."offset"
+            )
+            select array_agg(a."offset" order by a.id) into offsets from appended a;
+        end $f$;
+    $ddl$, segment_id);
+    return segment_id;
+end $$;
+
+-- Opens the next segment of a topic. The table is made first; the append locks are held only while the tails are read
+-- and the lanes are pointed at it. Fails with lock_not_available if a lane stays locked for half a second.
+create function trunkline.roll_segment(a_topic int) returns int
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
+as $$
+declare
+    t trunkline.topic;
+    current_segment int; next_segment int;
+    open_bases bigint[]; open_times timestamptz[];
+begin
+    perform trunkline.require_appendable();
+    select k.* into strict t from trunkline.topic k where k.id = a_topic;
+    next_segment := trunkline.create_segment(a_topic, '{}', '{}');
+    select max(l.segment) into strict current_segment
+    from (select k.segment from trunkline.lane k where k.topic = a_topic order by k.lane for no key update) l;
+    execute format('select array_agg(e."offset" + 1 order by e.partition), array_agg(e.appended_at order by e.partition)
+        from trunkline.segment_%s_tails(array(select generate_series(0, $1 - 1)), clock_timestamp()) e', current_segment)
+    into open_bases, open_times
+    using t.partitions * t.levels;
+    update trunkline.segment s set bases = open_bases, times = open_times, opened_at = clock_timestamp() where s.id = next_segment;
+    update trunkline.lane l set segment = next_segment where l.topic = a_topic;
+    return next_segment;
+end $$;
+
+-- Drops the oldest segment of a topic if all of it lies below the watermark (the first offset to keep, per partition)
+-- and it is not the current one. Returns its id. Never touches the append locks.
+create function trunkline.drop_segment(a_topic int, watermark bigint[]) returns int
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
+as $$
+declare
+    oldest int;
+    next_bases bigint[];
+begin
+    perform from trunkline.topic t where t.id = a_topic for update;
+    select s.id into oldest from trunkline.segment s where s.topic = a_topic order by s.id limit 1;
+    select s.bases into next_bases from trunkline.segment s where s.topic = a_topic and s.id > oldest order by s.id limit 1;
+    if next_bases is null or exists (
+        select from generate_subscripts(next_bases, 1) p where watermark[p] is null or watermark[p] < next_bases[p]) then
+        return null;
+    end if;
+    perform trunkline.remove_segment(oldest);
+    return oldest;
+end $$;
+
+create function trunkline.remove_segment(a_segment int) returns void
+    language plpgsql
+as $$
+begin
+    delete from trunkline.segment s where s.id = a_segment;
+    execute format('drop function trunkline.segment_%1$s_relay, trunkline.segment_%1$s_append, trunkline.segment_%1$s_tails', a_segment);
+    execute format('drop table trunkline.segment_%s', a_segment);
+end $$;

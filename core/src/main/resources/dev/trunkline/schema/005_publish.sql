@@ -1,0 +1,294 @@
+-- The ways in. publish and enqueue: one outbox row in the caller's transaction, no lock, no notification.
+-- append: a batch in a transaction of its own, straight into the log where its lanes are free.
+
+-- Refuses while the outbox holds transaction ids of another cluster: a logical restore has to be adopted first.
+create function trunkline.require_adopted() returns void
+    language plpgsql
+as $$
+begin
+    if current_setting('trunkline.adopted', true) is distinct from current_database() then
+        perform from trunkline.installation i, pg_control_system() c, pg_database d
+        where d.datname = current_database() and i.system_identifier = c.system_identifier and i.database = d.oid;
+        if not found then
+            raise 'this Trunkline was restored from another database and has not been adopted'
+                using errcode = 'TL004', hint = 'Call trunkline.adopt(), or open it with the Java library, which does.';
+        end if;
+        perform set_config('trunkline.adopted', current_database(), false);
+    end if;
+end $$;
+
+create function trunkline.refuse(what text, code text, advice text) returns void
+    language plpgsql
+as $$
+begin
+    raise '%', what using errcode = code, hint = advice;
+end $$;
+
+-- Says what is wrong with a message; called only when something is.
+create function trunkline.refuse_message(
+    a_topic text, payload_bytes int, key text, headers text[], content_type text, correlation_id text, priority int,
+    due_at timestamptz, idempotency_key text) returns void
+    language plpgsql
+as $$
+declare
+    t trunkline.topic;
+    what text; advice text; code text := 'TL003';
+begin
+    select k.* into t from trunkline.topic k where k.name = a_topic;
+    if a_topic is null then
+        what := 'a message needs a topic'; advice := 'Name one.';
+    elsif t.id is null then
+        what := format('there is no topic "%s"', a_topic); code := 'TL001'; advice := 'Create it first.';
+    elsif payload_bytes is null then
+        what := 'a message needs a payload'; advice := 'An empty one will do.';
+    elsif payload_bytes > t.max_payload_bytes then
+        what := format('a payload of %s bytes is over the limit of %s bytes of topic "%s"', payload_bytes, t.max_payload_bytes, a_topic);
+        code := 'TL002'; advice := 'Raise the limit of the topic, or store the data elsewhere and send a reference.';
+    elsif octet_length(key) > 1024 then
+        what := format('a key of %s bytes is over the limit of 1024', octet_length(key)); advice := 'Use a shorter key.';
+    elsif octet_length(idempotency_key) not between 1 and 1024 then
+        what := format('an idempotency key of %s bytes is not within 1 to 1024', octet_length(idempotency_key)); advice := 'Use another key.';
+    elsif octet_length(correlation_id) > 1024 then
+        what := format('a correlation id of %s bytes is over the limit of 1024', octet_length(correlation_id)); advice := 'Use a shorter one.';
+    elsif content_type is null or octet_length(content_type) not between 1 and 255 then
+        what := 'a content type has 1 to 255 bytes'; advice := 'For example application/json.';
+    elsif cardinality(headers) % 2 <> 0 or array_position(headers, null) is not null then
+        what := 'headers are names and values that are text'; advice := 'Turn other values into text.';
+    elsif cardinality(headers) > 2000 or octet_length(array_to_string(headers, '')) > 65536 then
+        what := format('headers of %s bytes in %s fields are over the limit of 65536 bytes in 1000 fields',
+            octet_length(array_to_string(headers, '')), cardinality(headers) / 2);
+        advice := 'Put the data into the payload.';
+    elsif priority is null or priority not between -1 and 1 then
+        what := format('priority %s is not -1 (low), 0 (normal) or 1 (high)', priority); advice := 'Use one of these.';
+    elsif priority <> 0 and t.levels = 1 then
+        what := format('topic "%s" has no priority levels', a_topic); advice := 'They are declared when the topic is created.';
+    elsif not isfinite(due_at) then
+        what := format('a message can not be due at %s', due_at); advice := 'Name a time.';
+    end if;
+    perform trunkline.refuse(what, code, advice);
+end $$;
+
+-- One message into the outbox, as part of the caller's transaction. Returns its id.
+create function trunkline.enqueue(
+    a_topic text, a_payload bytea, a_key text, a_headers text[], a_content_type text, a_correlation_id text, a_priority int,
+    a_due_at timestamptz, a_idempotency_key text) returns bigint
+    language plpgsql
+as $$
+declare
+    t record;
+    new_id bigint;
+    home int;
+begin
+    if current_setting('trunkline.adopted', true) is distinct from current_database() then
+        perform trunkline.require_adopted();
+    end if;
+    select k.id, k.partitions, k.lanes, k.levels, k.max_payload_bytes, i.outbox_slot into t
+    from trunkline.topic k, trunkline.installation i where k.name = a_topic;
+    if t.id is null or a_payload is null or octet_length(a_payload) > t.max_payload_bytes
+        or a_content_type is null or octet_length(a_content_type) not between 1 and 255
+        or octet_length(a_key) > 1024
+        or a_priority is null or (a_priority <> 0 and (a_priority not in (-1, 1) or t.levels = 1))
+        or not isfinite(a_due_at)
+        or octet_length(a_correlation_id) > 1024
+        or octet_length(a_idempotency_key) not between 1 and 1024
+        or (a_headers is not null and (cardinality(a_headers) > 2000 or cardinality(a_headers) % 2 <> 0
+            or array_position(a_headers, null) is not null or octet_length(array_to_string(a_headers, '')) > 65536)) then
+        perform trunkline.refuse_message(a_topic, octet_length(a_payload), a_key, a_headers, a_content_type, a_correlation_id, a_priority, a_due_at, a_idempotency_key);
+    end if;
+    new_id := nextval('trunkline.message_id');
+    home := case when coalesce(a_key, a_idempotency_key) is null then (new_id % t.partitions)::int
+                 else trunkline.partition_of(coalesce(a_key, a_idempotency_key), t.partitions) end;
+    if t.outbox_slot = 0 then
+        insert into trunkline.outbox_0 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
+        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+    elsif t.outbox_slot = 1 then
+        insert into trunkline.outbox_1 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
+        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+    elsif t.outbox_slot = 2 then
+        insert into trunkline.outbox_2 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
+        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+    else
+        insert into trunkline.outbox_3 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
+        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+    end if;
+    return new_id;
+end $$;
+
+-- A batch into the outbox. headers hold one array literal of names and values per message.
+create function trunkline.enqueue_all(
+    t trunkline.topic, ids bigint[], partitions int[], units bigint[], keys text[], payloads bytea[], headers text[], content_types text[],
+    correlation_ids text[], due_ats timestamptz[], idempotency_keys text[]) returns void
+    language plpgsql
+as $$
+begin
+    execute format($q$
+        insert into trunkline.outbox_%s
+            (id, unit, due_at, topic, lane, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
+        select m.id, m.unit, m.due_at, $1, m.partition %% $2 %% $3, m.partition, m.key, m.idempotency_key, m.correlation_id, m.content_type,
+               m.headers::text[], m.payload
+        from unnest($4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            as m (id, unit, due_at, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
+        $q$, (select i.outbox_slot from trunkline.installation i))
+    using t.id, t.partitions, t.lanes, ids, units, due_ats, partitions, keys, idempotency_keys, correlation_ids, content_types, headers, payloads;
+end $$;
+
+-- Several messages into the outbox, as part of the caller's transaction. Returns their ids.
+create function trunkline.publish_all(
+    topic text, payloads bytea[], keys text[] default null, headers text[] default null, content_types text[] default null,
+    correlation_ids text[] default null, priorities int[] default null, deliver_ats timestamptz[] default null,
+    idempotency_keys text[] default null) returns bigint[]
+    language plpgsql
+as $$
+declare
+    t trunkline.topic;
+    types text[] := coalesce(content_types, array_fill('application/octet-stream'::text, array[cardinality(payloads)]));
+    ids bigint[];
+    partitions int[];
+begin
+    if coalesce(cardinality(payloads), 0) = 0 then
+        return '{}';
+    end if;
+    perform trunkline.require_adopted();
+    select k.* into t from trunkline.topic k where k.name = publish_all.topic;
+    perform trunkline.check_batch(topic, t, keys, payloads, headers, types, correlation_ids, priorities, deliver_ats, idempotency_keys);
+    select array_agg(m.id),
+           array_agg(case when coalesce(m.key, m.idempotency_key) is null then (m.id % t.partitions)::int
+                          else trunkline.partition_of(coalesce(m.key, m.idempotency_key), t.partitions) end
+                     + t.partitions * ((coalesce(m.priority, 0) + 3) % 3))
+    into ids, partitions
+    from (select nextval('trunkline.message_id') as id, m.key, m.idempotency_key, m.priority
+          from unnest(payloads, keys, idempotency_keys, priorities) m (payload, key, idempotency_key, priority)) m;
+    perform trunkline.enqueue_all(t, ids, partitions, null, keys, payloads, headers, types, correlation_ids, deliver_ats, idempotency_keys);
+    return ids;
+end $$;
+
+-- Refuses a batch for its first bad message.
+create function trunkline.check_batch(
+    a_topic text, t trunkline.topic, keys text[], payloads bytea[], headers text[], content_types text[], correlation_ids text[],
+    priorities int[], due_ats timestamptz[], idempotency_keys text[]) returns void
+    language plpgsql
+as $$
+begin
+    perform trunkline.refuse_message(a_topic, octet_length(m.payload), m.key, m.headers::text[], m.content_type, m.correlation_id,
+        coalesce(m.priority, 0), m.due_at, m.idempotency_key)
+    from unnest(payloads, keys, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys)
+        as m (payload, key, headers, content_type, correlation_id, priority, due_at, idempotency_key)
+    where t.id is null or m.payload is null or octet_length(m.payload) > t.max_payload_bytes
+        or m.content_type is null or octet_length(m.content_type) not between 1 and 255
+        or octet_length(m.key) > 1024
+        or (m.priority <> 0 and (m.priority not in (-1, 1) or t.levels = 1))
+        or not isfinite(m.due_at)
+        or octet_length(m.correlation_id) > 1024
+        or octet_length(m.idempotency_key) not between 1 and 1024
+        or (m.headers is not null and (cardinality(m.headers::text[]) > 2000 or cardinality(m.headers::text[]) % 2 <> 0
+            or array_position(m.headers::text[], null) is not null or octet_length(array_to_string(m.headers::text[], '')) > 65536))
+    limit 1;
+end $$;
+
+-- A batch in a transaction of its own. Under the locks of its lanes it first relays what is pending and then appends
+-- itself, one write per message. It goes to the outbox instead if a lane is taken and it may not wait, if a large
+-- difference is being relayed, or if one of its messages is for later. units give, for each
+-- message, the place in the batch of the last message that belongs together with it.
+create function trunkline.append(
+    a_topic text, a_wait boolean, a_keys text[], a_payloads bytea[], a_headers text[], a_content_types text[], a_correlation_ids text[],
+    a_priorities int[], a_due_ats timestamptz[], a_idempotency_keys text[], a_units int[],
+    out ids bigint[], out partitions int[], out offsets bigint[], out holders bigint[])
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
+    set plan_cache_mode = force_generic_plan set work_mem = '64MB' set lock_timeout = '1s'
+as $$
+declare
+    t trunkline.topic;
+    wanted int[]; held int[]; home int;
+    current_segment int;
+    units bigint[];
+    outcome record;
+begin
+    perform trunkline.require_appendable();
+    select k.* into t from trunkline.topic k where k.name = a_topic;
+    if t.id is null or (select max(octet_length(p)) from unnest(a_payloads) p) > t.max_payload_bytes or a_priorities is not null then
+        perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, a_due_ats, a_idempotency_keys);
+    end if;
+    select array_agg(nextval('trunkline.message_id')) into ids from generate_series(1, cardinality(a_payloads));
+
+    if a_keys is null and a_idempotency_keys is null then
+        -- Messages without a key stay together in one lane: the first that is free.
+        select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
+        home := coalesce(home, (ids[1] % t.lanes)::int);
+        wanted := array[home];
+    else
+        select array_agg(distinct trunkline.partition_of(m.key, t.partitions) % t.lanes) into wanted
+        from (select coalesce(k.key, k.idempotency_key) as key from unnest(a_keys, a_idempotency_keys) k (key, idempotency_key)) m
+        where m.key is not null;
+        home := wanted[1];
+    end if;
+    select array_agg(
+               case
+                   when coalesce(m.key, m.idempotency_key) is not null then trunkline.partition_of(coalesce(m.key, m.idempotency_key), t.partitions)
+                   else home + t.lanes * (m.id % ((t.partitions - home + t.lanes - 1) / t.lanes))::int
+               end + t.partitions * ((coalesce(m.priority, 0) + 3) % 3)),
+           array_agg(coalesce(ids[m.unit], m.id))
+    into partitions, units
+    from unnest(ids, a_keys, a_idempotency_keys, a_priorities, a_units) as m (id, key, idempotency_key, priority, unit);
+
+    if a_due_ats is null and a_wait then
+        select array_agg(l.lane), max(l.segment) into held, current_segment
+        from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update) l;
+    elsif a_due_ats is null then
+        select array_agg(l.lane), max(l.segment) into held, current_segment
+        from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update skip locked) l;
+    end if;
+    if held is not null and cardinality(held) = cardinality(wanted) then
+        outcome := trunkline.drain(t.id, held, current_segment, 100000, null);
+        if outcome.drained then
+            if a_idempotency_keys is not null then
+                holders := trunkline.claim_idempotency_keys(t.id, partitions, a_idempotency_keys, ids);
+            end if;
+            execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9)', current_segment)
+            into offsets
+            using partitions, ids, units, a_keys, a_correlation_ids, a_content_types, a_headers, a_payloads, holders;
+            return;
+        end if;
+    end if;
+    perform trunkline.enqueue_all(t, ids, partitions, units, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_due_ats, a_idempotency_keys);
+end $$;
+
+-- For people and programs in any language: one message, in the caller's transaction. Returns its id.
+create function trunkline.publish(
+    topic text, payload bytea, key text default null, headers jsonb default null, content_type text default 'application/octet-stream',
+    correlation_id text default null, priority int default 0, deliver_at timestamptz default null, idempotency_key text default null)
+    returns bigint
+    language plpgsql
+as $$
+declare
+    pairs text[];
+begin
+    if jsonb_typeof(headers) <> 'object' or exists (
+        select from jsonb_each(case when jsonb_typeof(headers) = 'object' then headers end) h where jsonb_typeof(h.value) <> 'string') then
+        perform trunkline.refuse('headers are names and values that are text', 'TL003', 'Turn other values into text.');
+    end if;
+    if headers is not null then
+        pairs := array(select unnest(array[h.key, h.value]) from jsonb_each_text(headers) h);
+    end if;
+    return trunkline.enqueue(topic, payload, key, pairs, content_type, correlation_id, priority, deliver_at, idempotency_key);
+end $$;
+
+create function trunkline.publish(
+    topic text, payload text, key text default null, headers jsonb default null, content_type text default 'text/plain',
+    correlation_id text default null, priority int default 0, deliver_at timestamptz default null, idempotency_key text default null)
+    returns bigint
+    language plpgsql
+as $$
+begin
+    return trunkline.publish(topic, convert_to(payload, 'UTF8'), key, headers, content_type, correlation_id, priority, deliver_at, idempotency_key);
+end $$;
+
+create function trunkline.publish(
+    topic text, payload jsonb, key text default null, headers jsonb default null, content_type text default 'application/json',
+    correlation_id text default null, priority int default 0, deliver_at timestamptz default null, idempotency_key text default null)
+    returns bigint
+    language plpgsql
+as $$
+begin
+    return trunkline.publish(topic, convert_to(payload::text, 'UTF8'), key, headers, content_type, correlation_id, priority, deliver_at, idempotency_key);
+end $$;

@@ -1,0 +1,84 @@
+-- The log for people.
+
+-- The text of bytes, or null if they are not text.
+create function trunkline.as_text(payload bytea) returns text
+    language plpgsql immutable
+as $$
+begin
+    return convert_from(payload, 'UTF8');
+exception when others then
+    return null;
+end $$;
+
+create function trunkline.as_json(payload bytea) returns jsonb
+    language plpgsql immutable
+as $$
+begin
+    return convert_from(payload, 'UTF8')::jsonb;
+exception when others then
+    return null;
+end $$;
+
+create type trunkline.readable_message as (
+    topic text, partition int, priority int, "offset" bigint, id bigint, key text, published_at timestamptz, appended_at timestamptz,
+    correlation_id text, headers jsonb, content_type text, json jsonb, text text, hex text);
+
+-- Messages of a segment; JSON payloads as jsonb, text as text, the rest as hex.
+create function trunkline.segment_messages(a_segment int, a_partition int default null, from_offset bigint default 0, most int default null)
+    returns setof trunkline.readable_message
+    language plpgsql stable
+as $$
+begin
+    return query execute format($q$
+        select t.name, m.partition %% t.partitions, case m.partition / t.partitions when 0 then 0 when 1 then 1 else -1 end, m."offset", m.id,
+               m.key, m.published_at, m.appended_at, m.correlation_id, jsonb_object(m.headers), m.content_type, p.json,
+               case when p.json is null then p.text end, case when p.text is null then encode(m.payload, 'hex') end
+        from trunkline.segment_%1$s m
+        join trunkline.segment g on g.id = %1$s
+        join trunkline.topic t on t.id = g.topic
+        cross join lateral (
+            select case when m.content_type ~* '[/+]json' then trunkline.as_json(m.payload) end as json,
+                   case when m.content_type ~* '^text/|[/+](json|xml)' then trunkline.as_text(m.payload) end as text) p
+        where ($1 is null or m.partition = $1) and m."offset" >= $2
+        order by m.partition, m."offset"
+        limit $3 $q$, a_segment)
+    using a_partition, from_offset, most;
+end $$;
+
+-- Reads whole segments: name the topic. For one place in a large log use trunkline.read.
+create view trunkline.messages as
+    select m.*
+    from trunkline.topic t
+    join trunkline.segment s on s.topic = t.id
+    cross join lateral trunkline.segment_messages(s.id) m;
+
+-- At most so many messages of one partition, from an offset on.
+create function trunkline.read(topic text, partition int, from_offset bigint default 0, most int default 100)
+    returns setof trunkline.readable_message
+    language plpgsql stable
+as $$
+declare
+    g record;
+    got int;
+begin
+    for g in
+        select s.id
+        from trunkline.segment s join trunkline.topic t on t.id = s.topic
+        where t.name = read.topic
+          and s.id >= coalesce((select max(k.id) from trunkline.segment k where k.topic = t.id and k.bases[read.partition + 1] <= from_offset), 0)
+        order by s.id
+    loop
+        return query select m.* from trunkline.segment_messages(g.id, partition, from_offset, most) m;
+        get diagnostics got = row_count;
+        most := most - got;
+        exit when most <= 0;
+    end loop;
+end $$;
+
+create view trunkline.topics as
+    select t.name, t.namespace, t.task, t.semantics, t.ordering, t.partitions, t.lanes, t.levels, t.retention, t.max_payload_bytes,
+           t.segment_bytes, t.segment_age, t.created_at, count(s.id) as segments, sum(pg_total_relation_size(r.relation)) as bytes
+    from trunkline.topic t
+    left join trunkline.segment s on s.topic = t.id
+    left join lateral (select to_regclass(format('trunkline.segment_%s', s.id)) as relation) r on true
+    group by t.id;
