@@ -9,9 +9,17 @@ public interface Codec {
     /** For example {@code application/json}. */
     String contentType();
 
-    /** @throws InvalidMessageException if the object can not be encoded */
+    /**
+     * Turns an object into a payload.
+     *
+     * @throws InvalidMessageException if the object can not be encoded
+     */
     byte[] encode(Object payload);
 
-    /** @throws InvalidMessageException if the payload can not be decoded */
+    /**
+     * Turns a payload into an object.
+     *
+     * @throws InvalidMessageException if the payload can not be decoded
+     */
     <T> T decode(byte[] payload, Class<T> type);
 }

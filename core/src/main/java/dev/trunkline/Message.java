@@ -60,7 +60,17 @@ public final class Message {
 
     /** Messages of one key lie in one partition, in order. Without a key they are spread. */
     public Message withKey(String newKey) {
-        return new Message(topic, payload, newKey, headers, contentType, correlationId, priority, deliverAt, delay, idempotencyKey);
+        return new Message(
+                topic,
+                payload,
+                newKey,
+                headers,
+                contentType,
+                correlationId,
+                priority,
+                deliverAt,
+                delay,
+                idempotencyKey);
     }
 
     /** Adds a header, or replaces the one of that name. */
@@ -73,30 +83,63 @@ public final class Message {
     /** Replaces all headers. */
     public Message withHeaders(Map<String, String> newHeaders) {
         Map<String, String> copy = Collections.unmodifiableMap(new LinkedHashMap<>(newHeaders));
-        return new Message(topic, payload, key, copy, contentType, correlationId, priority, deliverAt, delay, idempotencyKey);
+        return new Message(
+                topic, payload, key, copy, contentType, correlationId, priority, deliverAt, delay, idempotencyKey);
     }
 
     /** Overrides the content type that follows from the payload. */
     public Message withContentType(String newContentType) {
-        return new Message(topic, payload, key, headers, newContentType, correlationId, priority, deliverAt, delay, idempotencyKey);
+        return new Message(
+                topic,
+                payload,
+                key,
+                headers,
+                newContentType,
+                correlationId,
+                priority,
+                deliverAt,
+                delay,
+                idempotencyKey);
     }
 
     public Message withCorrelationId(String newCorrelationId) {
-        return new Message(topic, payload, key, headers, contentType, newCorrelationId, priority, deliverAt, delay, idempotencyKey);
+        return new Message(
+                topic,
+                payload,
+                key,
+                headers,
+                contentType,
+                newCorrelationId,
+                priority,
+                deliverAt,
+                delay,
+                idempotencyKey);
     }
 
     public Message withPriority(Priority newPriority) {
-        return new Message(topic, payload, key, headers, contentType, correlationId, newPriority, deliverAt, delay, idempotencyKey);
+        return new Message(
+                topic,
+                payload,
+                key,
+                headers,
+                contentType,
+                correlationId,
+                newPriority,
+                deliverAt,
+                delay,
+                idempotencyKey);
     }
 
     /** Not before this time, by the clock of the database. A time in the past means at once. */
     public Message withDeliverAt(Instant newDeliverAt) {
-        return new Message(topic, payload, key, headers, contentType, correlationId, priority, newDeliverAt, null, idempotencyKey);
+        return new Message(
+                topic, payload, key, headers, contentType, correlationId, priority, newDeliverAt, null, idempotencyKey);
     }
 
     /** Not before this long after it is published. */
     public Message withDelay(Duration newDelay) {
-        return new Message(topic, payload, key, headers, contentType, correlationId, priority, null, newDelay, idempotencyKey);
+        return new Message(
+                topic, payload, key, headers, contentType, correlationId, priority, null, newDelay, idempotencyKey);
     }
 
     /**
@@ -104,7 +147,17 @@ public final class Message {
      * first message with this idempotency key, for its topic and key, enters the log.
      */
     public Message withIdempotencyKey(String newIdempotencyKey) {
-        return new Message(topic, payload, key, headers, contentType, correlationId, priority, deliverAt, delay, newIdempotencyKey);
+        return new Message(
+                topic,
+                payload,
+                key,
+                headers,
+                contentType,
+                correlationId,
+                priority,
+                deliverAt,
+                delay,
+                newIdempotencyKey);
     }
 
     public String topic() {

@@ -9,8 +9,9 @@ public final class OffsetOutOfRangeException extends TrunklineException {
     private final long end;
 
     public OffsetOutOfRangeException(String topic, int partition, long offset, long first, long end) {
-        super("offset " + offset + " of partition " + partition + " of topic \"" + topic + "\" is not in the log, which holds " + first + " to "
-                + (end - 1) + ": read from " + first + ", or wait at " + end);
+        super("offset " + offset + " of partition " + partition + " of topic \"" + topic
+                + "\" is not in the log, which holds " + first + " to " + (end - 1) + ": read from " + first
+                + ", or wait at " + end);
         this.first = first;
         this.end = end;
     }

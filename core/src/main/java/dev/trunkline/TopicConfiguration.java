@@ -78,57 +78,163 @@ public record TopicConfiguration(
 
     public TopicConfiguration withSemantics(TopicSemantics newSemantics) {
         return new TopicConfiguration(
-                name, newSemantics, ordering, partitions, lanes, priorityLevels, namespace, task, retention, maxPayloadBytes, segmentBytes, segmentAge);
+                name,
+                newSemantics,
+                ordering,
+                partitions,
+                lanes,
+                priorityLevels,
+                namespace,
+                task,
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
+                segmentAge);
     }
 
     /** {@link Ordering#THROUGHPUT} brings priority levels with it. */
     public TopicConfiguration withOrdering(Ordering newOrdering) {
         return new TopicConfiguration(
-                name, semantics, newOrdering, partitions, lanes, newOrdering == Ordering.THROUGHPUT, namespace, task, retention, maxPayloadBytes,
-                segmentBytes, segmentAge);
+                name,
+                semantics,
+                newOrdering,
+                partitions,
+                lanes,
+                newOrdering == Ordering.THROUGHPUT,
+                namespace,
+                task,
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
+                segmentAge);
     }
 
     /** Also sets the lanes to 4, or to the number of partitions if that is smaller. */
     public TopicConfiguration withPartitions(int newPartitions) {
         return new TopicConfiguration(
-                name, semantics, ordering, newPartitions, Math.min(4, newPartitions), priorityLevels, namespace, task, retention, maxPayloadBytes,
-                segmentBytes, segmentAge);
+                name,
+                semantics,
+                ordering,
+                newPartitions,
+                Math.min(4, newPartitions),
+                priorityLevels,
+                namespace,
+                task,
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
+                segmentAge);
     }
 
     public TopicConfiguration withLanes(int newLanes) {
         return new TopicConfiguration(
-                name, semantics, ordering, partitions, newLanes, priorityLevels, namespace, task, retention, maxPayloadBytes, segmentBytes, segmentAge);
+                name,
+                semantics,
+                ordering,
+                partitions,
+                newLanes,
+                priorityLevels,
+                namespace,
+                task,
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
+                segmentAge);
     }
 
     public TopicConfiguration withPriorityLevels(boolean newPriorityLevels) {
         return new TopicConfiguration(
-                name, semantics, ordering, partitions, lanes, newPriorityLevels, namespace, task, retention, maxPayloadBytes, segmentBytes, segmentAge);
+                name,
+                semantics,
+                ordering,
+                partitions,
+                lanes,
+                newPriorityLevels,
+                namespace,
+                task,
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
+                segmentAge);
     }
 
     public TopicConfiguration withNamespace(String newNamespace) {
         return new TopicConfiguration(
-                name, semantics, ordering, partitions, lanes, priorityLevels, Optional.of(newNamespace), task, retention, maxPayloadBytes, segmentBytes,
+                name,
+                semantics,
+                ordering,
+                partitions,
+                lanes,
+                priorityLevels,
+                Optional.of(newNamespace),
+                task,
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
                 segmentAge);
     }
 
     public TopicConfiguration withTask(String newTask) {
         return new TopicConfiguration(
-                name, semantics, ordering, partitions, lanes, priorityLevels, namespace, Optional.of(newTask), retention, maxPayloadBytes, segmentBytes,
+                name,
+                semantics,
+                ordering,
+                partitions,
+                lanes,
+                priorityLevels,
+                namespace,
+                Optional.of(newTask),
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
                 segmentAge);
     }
 
     public TopicConfiguration withRetention(Duration newRetention) {
         return new TopicConfiguration(
-                name, semantics, ordering, partitions, lanes, priorityLevels, namespace, task, newRetention, maxPayloadBytes, segmentBytes, segmentAge);
+                name,
+                semantics,
+                ordering,
+                partitions,
+                lanes,
+                priorityLevels,
+                namespace,
+                task,
+                newRetention,
+                maxPayloadBytes,
+                segmentBytes,
+                segmentAge);
     }
 
     public TopicConfiguration withMaxPayloadBytes(int newMaxPayloadBytes) {
         return new TopicConfiguration(
-                name, semantics, ordering, partitions, lanes, priorityLevels, namespace, task, retention, newMaxPayloadBytes, segmentBytes, segmentAge);
+                name,
+                semantics,
+                ordering,
+                partitions,
+                lanes,
+                priorityLevels,
+                namespace,
+                task,
+                retention,
+                newMaxPayloadBytes,
+                segmentBytes,
+                segmentAge);
     }
 
     public TopicConfiguration withSegments(long newSegmentBytes, Duration newSegmentAge) {
         return new TopicConfiguration(
-                name, semantics, ordering, partitions, lanes, priorityLevels, namespace, task, retention, maxPayloadBytes, newSegmentBytes, newSegmentAge);
+                name,
+                semantics,
+                ordering,
+                partitions,
+                lanes,
+                priorityLevels,
+                namespace,
+                task,
+                retention,
+                maxPayloadBytes,
+                newSegmentBytes,
+                newSegmentAge);
     }
 }

@@ -7,6 +7,8 @@ import java.util.Optional;
 public interface Topics {
 
     /**
+     * Creates a topic.
+     *
      * @throws TopicExistsException if there is one of that name
      * @throws InvalidTopicException if the configuration is not allowed; it says what is
      */

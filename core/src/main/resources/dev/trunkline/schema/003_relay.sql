@@ -258,9 +258,9 @@ begin
         or clock_timestamp() - began > '3 ms';
 end $$;
 
--- The topics that have something to relay, and when the next delayed message of any topic is due.
+-- The topics that have something to relay, how many seconds from now the next delayed message is due, and the current slot.
 -- Costs as much as there are lanes with rows in the outbox or in delayed, not as there are topics.
-create function trunkline.pending(out topics int[], out next_due timestamptz)
+create function trunkline.pending(out topics int[], out next_due double precision, out slot int)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -285,10 +285,11 @@ begin
         select w.topic, w.lane from waiting w union select s.topic, s.lane from sleeping s
     )
     select array_agg(distinct l.topic) filter (where trunkline.peek(l.topic, l.lane)),
-           (select min(n.due_at) from sleeping s cross join lateral (
+           (select extract(epoch from min(n.due_at) - clock_timestamp()) from sleeping s cross join lateral (
                select d.due_at from trunkline.delayed d
-               where d.topic = s.topic and d.lane = s.lane and d.due_at > clock_timestamp() order by d.due_at limit 1) n)
-    into topics, next_due
+               where d.topic = s.topic and d.lane = s.lane and d.due_at > clock_timestamp() order by d.due_at limit 1) n),
+           (select i.outbox_slot from trunkline.installation i)
+    into topics, next_due, slot
     from candidate c
     join trunkline.lane l using (topic, lane);
 end $$;

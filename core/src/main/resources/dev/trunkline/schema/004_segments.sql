@@ -98,6 +98,7 @@ begin
             )
             select array_agg(a."offset" order by a.id) into offsets from appended a;
         end $f$;
+        revoke all on function trunkline.segment_%1$s_tails, trunkline.segment_%1$s_relay, trunkline.segment_%1$s_append from public;
     $ddl$, segment_id);
     return segment_id;
 end $$;

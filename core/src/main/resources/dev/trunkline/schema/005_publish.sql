@@ -68,6 +68,11 @@ begin
     perform trunkline.refuse(what, code, advice);
 end $$;
 
+-- When a message is due: at a time, or 'in' an interval, by the clock of the database.
+create function trunkline.due(what text) returns timestamptz
+    language sql volatile strict
+    return case when what like 'in %' then clock_timestamp() + substr(what, 4)::interval else what::timestamptz end;
+
 -- One message into the outbox, as part of the caller's transaction. Returns its id.
 create function trunkline.enqueue(
     a_topic text, a_payload bytea, a_key text, a_headers text[], a_content_type text, a_correlation_id text, a_priority int,
@@ -132,16 +137,18 @@ begin
     using t.id, t.partitions, t.lanes, ids, units, due_ats, partitions, keys, idempotency_keys, correlation_ids, content_types, headers, payloads;
 end $$;
 
--- Several messages into the outbox, as part of the caller's transaction. Returns their ids.
+-- Several messages into the outbox, as part of the caller's transaction. Returns their ids. headers hold one array literal
+-- of names and values per message, deliver_ats what trunkline.due reads.
 create function trunkline.publish_all(
     topic text, payloads bytea[], keys text[] default null, headers text[] default null, content_types text[] default null,
-    correlation_ids text[] default null, priorities int[] default null, deliver_ats timestamptz[] default null,
+    correlation_ids text[] default null, priorities int[] default null, deliver_ats text[] default null,
     idempotency_keys text[] default null) returns bigint[]
     language plpgsql
 as $$
 declare
     t trunkline.topic;
     types text[] := coalesce(content_types, array_fill('application/octet-stream'::text, array[cardinality(payloads)]));
+    due_ats timestamptz[];
     ids bigint[];
     partitions int[];
 begin
@@ -150,7 +157,10 @@ begin
     end if;
     perform trunkline.require_adopted();
     select k.* into t from trunkline.topic k where k.name = publish_all.topic;
-    perform trunkline.check_batch(topic, t, keys, payloads, headers, types, correlation_ids, priorities, deliver_ats, idempotency_keys);
+    if deliver_ats is not null then
+        select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(deliver_ats) with ordinality as d (due, n);
+    end if;
+    perform trunkline.check_batch(topic, t, keys, payloads, headers, types, correlation_ids, priorities, due_ats, idempotency_keys);
     select array_agg(m.id),
            array_agg(case when coalesce(m.key, m.idempotency_key) is null then (m.id % t.partitions)::int
                           else trunkline.partition_of(coalesce(m.key, m.idempotency_key), t.partitions) end
@@ -158,7 +168,7 @@ begin
     into ids, partitions
     from (select nextval('trunkline.message_id') as id, m.key, m.idempotency_key, m.priority
           from unnest(payloads, keys, idempotency_keys, priorities) m (payload, key, idempotency_key, priority)) m;
-    perform trunkline.enqueue_all(t, ids, partitions, null, keys, payloads, headers, types, correlation_ids, deliver_ats, idempotency_keys);
+    perform trunkline.enqueue_all(t, ids, partitions, null, keys, payloads, headers, types, correlation_ids, due_ats, idempotency_keys);
     return ids;
 end $$;
 
@@ -191,7 +201,7 @@ end $$;
 -- message, the place in the batch of the last message that belongs together with it.
 create function trunkline.append(
     a_topic text, a_wait boolean, a_keys text[], a_payloads bytea[], a_headers text[], a_content_types text[], a_correlation_ids text[],
-    a_priorities int[], a_due_ats timestamptz[], a_idempotency_keys text[], a_units int[],
+    a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
     out ids bigint[], out partitions int[], out offsets bigint[], out holders bigint[])
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
@@ -202,12 +212,16 @@ declare
     wanted int[]; held int[]; home int;
     current_segment int;
     units bigint[];
+    due_ats timestamptz[];
     outcome record;
 begin
     perform trunkline.require_appendable();
+    if a_dues is not null then
+        select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(a_dues) with ordinality as d (due, n);
+    end if;
     select k.* into t from trunkline.topic k where k.name = a_topic;
     if t.id is null or (select max(octet_length(p)) from unnest(a_payloads) p) > t.max_payload_bytes or a_priorities is not null then
-        perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, a_due_ats, a_idempotency_keys);
+        perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys);
     end if;
     select array_agg(nextval('trunkline.message_id')) into ids from generate_series(1, cardinality(a_payloads));
 
@@ -231,10 +245,10 @@ begin
     into partitions, units
     from unnest(ids, a_keys, a_idempotency_keys, a_priorities, a_units) as m (id, key, idempotency_key, priority, unit);
 
-    if a_due_ats is null and a_wait then
+    if due_ats is null and a_wait then
         select array_agg(l.lane), max(l.segment) into held, current_segment
         from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update) l;
-    elsif a_due_ats is null then
+    elsif due_ats is null then
         select array_agg(l.lane), max(l.segment) into held, current_segment
         from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update skip locked) l;
     end if;
@@ -250,7 +264,7 @@ begin
             return;
         end if;
     end if;
-    perform trunkline.enqueue_all(t, ids, partitions, units, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_due_ats, a_idempotency_keys);
+    perform trunkline.enqueue_all(t, ids, partitions, units, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, due_ats, a_idempotency_keys);
 end $$;
 
 -- For people and programs in any language: one message, in the caller's transaction. Returns its id.

@@ -82,3 +82,63 @@ create view trunkline.topics as
     left join trunkline.segment s on s.topic = t.id
     left join lateral (select to_regclass(format('trunkline.segment_%s', s.id)) as relation) r on true
     group by t.id;
+
+-- The first kept offset and the end of every partition of a topic; partitions of further priority levels follow.
+create function trunkline.bounds(a_topic int, out firsts bigint[], out ends bigint[])
+    language plpgsql stable
+as $$
+declare
+    current_segment int;
+begin
+    select s.bases into firsts from trunkline.segment s where s.topic = a_topic order by s.id limit 1;
+    select max(s.id) into current_segment from trunkline.segment s where s.topic = a_topic;
+    execute format($q$
+        select array_agg(coalesce(l."offset" + 1, g.bases[p + 1]) order by p)
+        from trunkline.segment g
+        cross join generate_series(0, cardinality(g.bases) - 1) p
+        left join lateral (
+            select s."offset" from trunkline.segment_%1$s s where s.partition = p order by s."offset" desc limit 1) l on true
+        where g.id = %1$s $q$, current_segment)
+    into ends;
+end $$;
+
+-- The first kept offset of a partition that was appended at that time or later, else the end. Times never run back
+-- within a partition, so the place is found by halving.
+create function trunkline.offset_at(a_topic int, a_partition int, at timestamptz) returns bigint
+    language plpgsql stable
+as $$
+declare
+    place int;
+    low bigint; high bigint; middle bigint;
+    found_at timestamptz;
+begin
+    -- The last segment opened before that time holds it, or it is the base of the next one.
+    select s.id, s.bases[a_partition + 1] into place, low
+    from trunkline.segment s where s.topic = a_topic and s.times[a_partition + 1] < at order by s.id desc limit 1;
+    if place is null then
+        return (select s.bases[a_partition + 1] from trunkline.segment s where s.topic = a_topic order by s.id limit 1);
+    end if;
+    execute format('select coalesce(max(s."offset") + 1, $2) from trunkline.segment_%s s where s.partition = $1', place)
+    into high using a_partition, low;
+    while low < high loop
+        middle := (low + high) / 2;
+        execute format('select s.appended_at from trunkline.segment_%s s where s.partition = $1 and s."offset" = $2', place)
+        into found_at using a_partition, middle;
+        if found_at < at then
+            low := middle + 1;
+        else
+            high := middle;
+        end if;
+    end loop;
+    return low;
+end $$;
+
+create function trunkline.set_unconfigured_topics(choice text) returns void
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update trunkline.installation set unconfigured_topics = choice;
+exception when check_violation then
+    raise 'unconfigured topics are REFUSE or QUEUE, not "%"', choice using errcode = 'TL005', hint = 'Choose one.';
+end $$;

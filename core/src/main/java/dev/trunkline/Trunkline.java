@@ -1,0 +1,239 @@
+package dev.trunkline;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.trunkline.database.Database;
+import dev.trunkline.log.Bell;
+import dev.trunkline.log.SegmentedLog;
+import dev.trunkline.outbox.Outbox;
+import dev.trunkline.outbox.Relay;
+import dev.trunkline.publish.BatchingPublisher;
+import dev.trunkline.schema.Migrator;
+import dev.trunkline.topic.TopicCatalogue;
+import dev.trunkline.upkeep.Upkeep;
+import java.time.Duration;
+import java.util.ServiceLoader;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An open installation of Trunkline: a schema in a PostgreSQL database. Keep one per process and close it at the end.
+ *
+ * {@snippet :
+ * try (Trunkline trunkline = Trunkline.open("jdbc:postgresql://localhost/shop", "shop", "secret")) {
+ *     trunkline.topics().configure(TopicConfiguration.pubSub("orders"));
+ *     trunkline.publisher().publish(Message.of("orders", new OrderPlaced(42)).withKey("customer-7"));
+ * }
+ * }
+ */
+public final class Trunkline implements AutoCloseable {
+
+    private final Database database;
+    private final Codec codec;
+    private final TopicCatalogue topics;
+    private final BatchingPublisher publisher;
+    private final SegmentedLog log;
+    private final Relay relay;
+    private final Upkeep upkeep;
+
+    private Trunkline(Builder options, Database database) {
+        this.database = database;
+        this.codec = options.codec == null ? defaultCodec() : options.codec;
+        Bell bell = new Bell();
+        Outbox outbox = new Outbox(database.schema());
+        this.topics = new TopicCatalogue(database);
+        this.relay = new Relay(database, outbox, options.pollInterval, bell::ring);
+        this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, bell::ring);
+        this.log = new SegmentedLog(database, bell, options.pollInterval);
+        this.upkeep = new Upkeep(database);
+        if (options.backgroundWork) {
+            relay.start();
+            upkeep.start();
+        }
+    }
+
+    /** Opens the database at a JDBC URL, creating or updating the schema {@code trunkline} in it. */
+    public static Trunkline open(String jdbcUrl, String user, String password) {
+        return builder().url(jdbcUrl, user, password).open();
+    }
+
+    /** Opens a database through the application's own pool. */
+    public static Trunkline open(DataSource dataSource) {
+        return builder().dataSource(dataSource).open();
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** What {@link Builder#migrate} would run on a new database, for people who apply it themselves. */
+    public static String schemaScript(String schema) {
+        return Migrator.script(schema);
+    }
+
+    public Topics topics() {
+        return topics;
+    }
+
+    public Publisher publisher() {
+        return publisher;
+    }
+
+    public Log log() {
+        return log;
+    }
+
+    /** What payloads are encoded with. */
+    public Codec codec() {
+        return codec;
+    }
+
+    /**
+     * Relays, in the calling thread, everything that is committed and due now, and returns how many messages got their
+     * place. For processes without background work, and for tests.
+     */
+    public long relayNow() {
+        return relay.runOnce();
+    }
+
+    /** Runs the upkeep once, in the calling thread. For processes without background work, and for tests. */
+    public void upkeepNow() {
+        upkeep.runOnce();
+    }
+
+    /** Publishes what was accepted, then stops. */
+    @Override
+    public void close() {
+        publisher.close();
+        relay.close();
+        upkeep.close();
+        database.close();
+    }
+
+    private static Codec defaultCodec() {
+        return ServiceLoader.load(Codec.class).findFirst().orElseGet(NoCodec::new);
+    }
+
+    /** How to open a {@link Trunkline}. */
+    public static final class Builder {
+
+        private @Nullable DataSource dataSource;
+        private @Nullable String url;
+        private @Nullable String user;
+        private @Nullable String password;
+        private int poolSize = 8;
+        private String schema = "trunkline";
+        private boolean migrate = true;
+        private boolean backgroundWork = true;
+        private Duration pollInterval = Duration.ofMillis(200);
+        private @Nullable Codec codec;
+
+        private Builder() {}
+
+        /** A JDBC URL of a PostgreSQL primary. Trunkline keeps a pool of its own. */
+        public Builder url(String jdbcUrl, String newUser, String newPassword) {
+            this.url = jdbcUrl;
+            this.user = newUser;
+            this.password = newPassword;
+            return this;
+        }
+
+        /** The application's own pool. It must hand out connections with isolation READ COMMITTED, as is the default. */
+        public Builder dataSource(DataSource newDataSource) {
+            this.dataSource = newDataSource;
+            return this;
+        }
+
+        /** The most connections that Trunkline keeps when opened by URL: 8 by default. */
+        public Builder poolSize(int connections) {
+            if (connections < 2) {
+                throw new IllegalArgumentException(
+                        "a pool of " + connections + " connections is too small: use 2 or more");
+            }
+            this.poolSize = connections;
+            return this;
+        }
+
+        /** The schema's name: {@code trunkline} by default, a plain lower-case identifier. */
+        public Builder schema(String name) {
+            this.schema = Migrator.checkedSchema(name);
+            return this;
+        }
+
+        /** Whether to bring the schema up to date when opening: true by default. */
+        public Builder migrate(boolean newMigrate) {
+            this.migrate = newMigrate;
+            return this;
+        }
+
+        /** Whether this process relays and does upkeep: true by default. Some process must. */
+        public Builder backgroundWork(boolean newBackgroundWork) {
+            this.backgroundWork = newBackgroundWork;
+            return this;
+        }
+
+        /** How long, at most, something committed by others may wait to be noticed: 200 ms by default. */
+        public Builder pollInterval(Duration interval) {
+            if (interval.isNegative() || interval.isZero()) {
+                throw new IllegalArgumentException(
+                        "a poll interval of " + interval + " is too short: use more than zero");
+            }
+            this.pollInterval = interval;
+            return this;
+        }
+
+        /** What payloads are encoded with, instead of the first {@link Codec} on the class path. */
+        public Builder codec(Codec newCodec) {
+            this.codec = newCodec;
+            return this;
+        }
+
+        /**
+         * Opens the database.
+         *
+         * @throws IncompatibleDatabaseException if Trunkline does not work with this database
+         * @throws DatabaseUnavailableException if it can not be reached
+         */
+        public Trunkline open() {
+            Database database = database();
+            try {
+                Migrator migrator = new Migrator(database);
+                if (migrate) {
+                    migrator.migrate();
+                } else {
+                    migrator.verify();
+                }
+                return new Trunkline(this, database);
+            } catch (RuntimeException e) {
+                database.close();
+                throw e;
+            }
+        }
+
+        private Database database() {
+            if (dataSource != null) {
+                return new Database(dataSource, () -> {}, schema);
+            }
+            if (url == null) {
+                throw new IllegalStateException("no database: give a url or a dataSource");
+            }
+            HikariConfig config = new HikariConfig();
+            config.setPoolName("trunkline");
+            config.setJdbcUrl(url);
+            config.setUsername(user);
+            config.setPassword(password);
+            config.setMaximumPoolSize(poolSize);
+            config.setMinimumIdle(1);
+            config.setConnectionTimeout(10_000);
+            config.setInitializationFailTimeout(-1);
+            config.setAutoCommit(true);
+            config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+            config.addDataSourceProperty("tcpKeepAlive", "true");
+            config.addDataSourceProperty("connectTimeout", "10");
+            config.addDataSourceProperty("socketTimeout", Integer.toString(Database.STATEMENT_SECONDS + 30));
+            config.addDataSourceProperty("ApplicationName", "trunkline");
+            HikariDataSource pool = new HikariDataSource(config);
+            return new Database(pool, pool::close, schema);
+        }
+    }
+}

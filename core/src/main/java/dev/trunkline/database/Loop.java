@@ -1,0 +1,118 @@
+package dev.trunkline.database;
+
+import dev.trunkline.TrunklineException;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A background role: a thread that runs one step after the other, waits in between as long as the step says, and can be
+ * woken early. A step that fails is logged and tried again, more and more slowly; the thread does not die of it.
+ */
+public final class Loop implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Loop.class);
+    private static final Duration SLOWEST_RETRY = Duration.ofSeconds(5);
+
+    /** One step; returns how long to wait before the next. */
+    @FunctionalInterface
+    public interface Step {
+        Duration run();
+    }
+
+    private final String name;
+    private final Step step;
+    private final Thread thread;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private boolean woken;
+    private boolean closed;
+
+    public Loop(String name, Step step) {
+        this.name = name;
+        this.step = step;
+        this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+    }
+
+    public Loop start() {
+        thread.start();
+        return this;
+    }
+
+    /** Makes the next step run now. */
+    public void wake() {
+        lock.lock();
+        try {
+            woken = true;
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        Duration retry = Duration.ofMillis(50);
+        Duration pause = Duration.ZERO;
+        while (waitFor(pause)) {
+            try {
+                pause = step.run();
+                retry = Duration.ofMillis(50);
+            } catch (TrunklineException e) {
+                log.warn("{}: {} (next try in {} ms)", name, e.getMessage(), retry.toMillis());
+                pause = retry;
+                retry = slower(retry);
+            } catch (RuntimeException e) {
+                log.error("{} failed (next try in {} ms)", name, retry.toMillis(), e);
+                pause = retry;
+                retry = slower(retry);
+            }
+        }
+    }
+
+    private static Duration slower(Duration retry) {
+        Duration doubled = retry.multipliedBy(2);
+        return doubled.compareTo(SLOWEST_RETRY) > 0 ? SLOWEST_RETRY : doubled;
+    }
+
+    private boolean waitFor(Duration pause) {
+        lock.lock();
+        try {
+            long nanos = pause.toNanos();
+            while (!closed && !woken && nanos > 0) {
+                nanos = changed.awaitNanos(nanos);
+            }
+            woken = false;
+            return !closed;
+        } catch (InterruptedException e) {
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets the step that is running end, and waits for it. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+                thread.interrupt();
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Reading the log. A topic's log is cut into segments, each a table; the catalogue says which offsets lie in which. A read
+ * that finds nothing, or whose segment is gone, looks at the catalogue again before it believes it. A missing offset is an
+ * error, never skipped.
+ */
+@NullMarked
+package dev.trunkline.log;
+
+import org.jspecify.annotations.NullMarked;

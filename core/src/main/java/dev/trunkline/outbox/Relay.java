@@ -1,0 +1,142 @@
+package dev.trunkline.outbox;
+
+import dev.trunkline.database.Database;
+import dev.trunkline.database.Failure;
+import dev.trunkline.database.Loop;
+import dev.trunkline.database.Statements;
+import java.sql.Array;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Runs the relay. Any process may; a lane that another one is appending to is left to it. With nothing to do it looks
+ * ever more rarely, down to the poll interval; a publish in this process makes it look again after 1, 2, 4 … 64 ms, since
+ * nobody tells when a caller's transaction commits.
+ */
+public final class Relay implements AutoCloseable {
+
+    private static final long FIRST_LOOK = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long LAST_LOOK = TimeUnit.MILLISECONDS.toNanos(64);
+    /** Under load the relay takes this share of its own time off, so that runs are worth their commit. */
+    private static final int REST = 2;
+
+    private static final long LONGEST_REST = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int LARGE_RUN = 5_000;
+
+    private final Database database;
+    private final Outbox outbox;
+    private final Statements statements;
+    private final Runnable onAppend;
+    private final long pollInterval;
+    private final Loop loop;
+    private volatile long nextLook = FIRST_LOOK;
+
+    /**
+     * A relay that does not run yet.
+     *
+     * @param onAppend told after each run that appended something
+     */
+    public Relay(Database database, Outbox outbox, Duration pollInterval, Runnable onAppend) {
+        this.database = database;
+        this.outbox = outbox;
+        this.statements = Statements.beside(Outbox.class, "outbox.sql", database.schema());
+        this.onAppend = onAppend;
+        this.pollInterval = pollInterval.toNanos();
+        this.loop = new Loop("trunkline-relay", this::step);
+    }
+
+    public Relay start() {
+        loop.start();
+        return this;
+    }
+
+    /** Something was or will soon be committed to the outbox. */
+    public void expect() {
+        boolean resting = nextLook > FIRST_LOOK;
+        nextLook = FIRST_LOOK;
+        if (resting) {
+            loop.wake();
+        }
+    }
+
+    /** Relays everything that is committed and due now. Returns how many messages got their place. */
+    public long runOnce() {
+        long moved = 0;
+        long last;
+        do {
+            last = run().moved();
+            moved += last;
+        } while (last > 0);
+        return moved;
+    }
+
+    private Duration step() {
+        long began = System.nanoTime();
+        Run run = run();
+        if (run.moved() > 0) {
+            nextLook = FIRST_LOOK;
+            if (run.moved() >= LARGE_RUN) {
+                return Duration.ZERO;
+            }
+            return Duration.ofNanos(Math.clamp(REST * (System.nanoTime() - began), FIRST_LOOK, LONGEST_REST));
+        }
+        long look = nextLook;
+        nextLook = Math.min(look * 2, Math.max(pollInterval, LAST_LOOK * 2));
+        return Duration.ofNanos(Math.min(look <= LAST_LOOK ? look : pollInterval, run.nextDue()));
+    }
+
+    /** One look, and one run for each topic that has something. */
+    private Run run() {
+        return database.call(connection -> {
+            Integer[] topics;
+            double nextDue;
+            try (PreparedStatement statement = connection.prepareStatement(statements.get("pending"));
+                    ResultSet row = statement.executeQuery()) {
+                row.next();
+                Array array = row.getArray(1);
+                topics = array == null ? new Integer[0] : (Integer[]) array.getArray();
+                nextDue = row.getDouble(2);
+                if (row.wasNull()) {
+                    nextDue = Double.POSITIVE_INFINITY;
+                }
+                outbox.use(row.getInt(3));
+            }
+            long moved = 0;
+            try (PreparedStatement statement = connection.prepareStatement(statements.get("relay"))) {
+                statement.setQueryTimeout(Database.STATEMENT_SECONDS);
+                for (int topic : topics) {
+                    moved += relay(statement, topic);
+                }
+            }
+            if (moved > 0) {
+                onAppend.run();
+            }
+            return new Run(
+                    moved, nextDue > 3600 ? Long.MAX_VALUE : (long) Math.max((double) FIRST_LOOK, nextDue * 1e9));
+        });
+    }
+
+    private static long relay(PreparedStatement statement, int topic) throws SQLException {
+        statement.setInt(1, topic);
+        try (ResultSet row = statement.executeQuery()) {
+            row.next();
+            return row.getLong(1);
+        } catch (SQLException e) {
+            if (Failure.of(e) == Failure.LOCKED) {
+                return 0;
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        loop.close();
+    }
+
+    /** @param nextDue nanoseconds until the next delayed message is due */
+    private record Run(long moved, long nextDue) {}
+}

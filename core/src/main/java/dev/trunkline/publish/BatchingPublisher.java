@@ -1,0 +1,199 @@
+package dev.trunkline.publish;
+
+import dev.trunkline.ClosedException;
+import dev.trunkline.Codec;
+import dev.trunkline.InvalidMessageException;
+import dev.trunkline.Message;
+import dev.trunkline.Publisher;
+import dev.trunkline.Receipt;
+import dev.trunkline.TrunklineException;
+import dev.trunkline.UnknownTopicException;
+import dev.trunkline.database.Database;
+import dev.trunkline.outbox.Encoded;
+import dev.trunkline.outbox.Outbox;
+import dev.trunkline.outbox.Relay;
+import dev.trunkline.topic.TopicCatalogue;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** {@link Publisher} on the log and the outbox. What is under way is bounded in bytes; beyond that, callers wait. */
+public final class BatchingPublisher implements Publisher, AutoCloseable {
+
+    private static final int LARGEST_BUDGET = 32 * 1024 * 1024;
+    private static final int UNIT = 1024;
+
+    private final Codec codec;
+    private final Outbox outbox;
+    private final Relay relay;
+    private final Appender appender;
+    private final TopicCatalogue topics;
+    private final Runnable onAppend;
+    private final int budget =
+            (int) (Math.min(LARGEST_BUDGET, Runtime.getRuntime().maxMemory() / 8) / UNIT);
+    private final Semaphore room = new Semaphore(budget, true);
+    private final ConcurrentHashMap<String, Flights> flights = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    /**
+     * A publisher for one process.
+     *
+     * @param onAppend told after each batch that went straight into the log
+     */
+    public BatchingPublisher(
+            Database database, Codec codec, Outbox outbox, Relay relay, TopicCatalogue topics, Runnable onAppend) {
+        this.codec = codec;
+        this.outbox = outbox;
+        this.relay = relay;
+        this.appender = new Appender(database);
+        this.topics = topics;
+        this.onAppend = onAppend;
+    }
+
+    @Override
+    public Receipt publish(Message message) {
+        return join(publishAsync(message));
+    }
+
+    @Override
+    public CompletableFuture<Receipt> publishAsync(Message message) {
+        requireOpen();
+        return submit(List.of(Encoded.of(message, codec))).thenApply(List::getFirst);
+    }
+
+    @Override
+    public List<Receipt> publishAll(List<Message> messages) {
+        return join(publishAllAsync(messages));
+    }
+
+    @Override
+    public CompletableFuture<List<Receipt>> publishAllAsync(List<Message> messages) {
+        requireOpen();
+        return messages.isEmpty() ? CompletableFuture.completedFuture(List.of()) : submit(encode(messages));
+    }
+
+    @Override
+    public Receipt publish(Connection connection, Message message) throws SQLException {
+        requireOpen();
+        Encoded encoded = Encoded.of(message, codec);
+        long id;
+        try {
+            id = outbox.insert(connection, encoded);
+        } catch (UnknownTopicException e) {
+            // The caller's transaction has failed, but its next try will find the topic if topics are made on demand.
+            topics.createUnconfigured(encoded.topic(), e);
+            throw new UnknownTopicException(
+                    e.getMessage() + "; it has been created as a queue now: roll back and publish again", e);
+        }
+        relay.expect();
+        return waiting(encoded.topic(), id);
+    }
+
+    @Override
+    public List<Receipt> publishAll(Connection connection, List<Message> messages) throws SQLException {
+        requireOpen();
+        if (messages.isEmpty()) {
+            return List.of();
+        }
+        List<Encoded> encoded = encode(messages);
+        Long[] ids = outbox.insertAll(connection, encoded);
+        relay.expect();
+        List<Receipt> receipts = new ArrayList<>(ids.length);
+        for (Long id : ids) {
+            receipts.add(waiting(encoded.getFirst().topic(), id));
+        }
+        return receipts;
+    }
+
+    private static Receipt waiting(String topic, long id) {
+        return new Receipt(topic, id, OptionalInt.empty(), OptionalLong.empty(), false);
+    }
+
+    private List<Encoded> encode(List<Message> messages) {
+        String topic = messages.getFirst().topic();
+        List<Encoded> encoded = new ArrayList<>(messages.size());
+        for (Message message : messages) {
+            if (!message.topic().equals(topic)) {
+                throw new InvalidMessageException("messages for \"" + topic + "\" and \"" + message.topic()
+                        + "\" are in one batch: publish one batch for each topic");
+            }
+            encoded.add(Encoded.of(message, codec));
+        }
+        return encoded;
+    }
+
+    private CompletableFuture<List<Receipt>> submit(List<Encoded> messages) {
+        Submission submission = new Submission(messages);
+        room.acquireUninterruptibly(share(submission));
+        flights.computeIfAbsent(messages.getFirst().topic(), topic -> new Flights(appender, topics, new Landing()))
+                .submit(submission);
+        return submission.receipts();
+    }
+
+    /** A submission larger than everything there is room for goes alone. */
+    private int share(Submission submission) {
+        return Math.min(budget, submission.weight() / UNIT + 1);
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new ClosedException("this publisher is closed: open another Trunkline");
+        }
+    }
+
+    private static <T> T join(CompletableFuture<T> future) {
+        try {
+            return future.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof TrunklineException cause) {
+                cause.addSuppressed(new TrunklineException("called from here"));
+                throw cause;
+            }
+            throw e;
+        }
+    }
+
+    /** Refuses new messages and waits for those under way. */
+    public void close(Duration patience) {
+        closed = true;
+        try {
+            if (!room.tryAcquire(budget, patience.toNanos(), TimeUnit.NANOSECONDS)) {
+                ClosedException reason = new ClosedException(
+                        "the publisher was closed before this message was sent: nothing was written");
+                flights.values().forEach(topic -> topic.cancel(reason));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        close(Duration.ofSeconds(30));
+    }
+
+    private final class Landing implements Flights.Landing {
+        @Override
+        public void landed(boolean direct) {
+            if (direct) {
+                onAppend.run();
+            } else {
+                relay.expect();
+            }
+        }
+
+        @Override
+        public void over(Submission submission) {
+            room.release(share(submission));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package dev.trunkline.publish;
+
+import dev.trunkline.DatabaseUnavailableException;
+import dev.trunkline.OutcomeUnknownException;
+import dev.trunkline.Receipt;
+import dev.trunkline.TrunklineException;
+import dev.trunkline.UnknownTopicException;
+import dev.trunkline.database.Failure;
+import dev.trunkline.topic.TopicCatalogue;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The submissions for one topic and the batches under way. A batch is whatever gathered while the last one was in flight:
+ * nobody waits for company when nothing is under way. A second flight takes off only when a good load is waiting.
+ */
+final class Flights {
+
+    private static final int MOST_MESSAGES = 1_000;
+    private static final int MOST_BYTES = 8 * 1024 * 1024;
+    /** From this size on, waiting for the append lock is cheaper than the detour through the outbox. */
+    private static final int LARGE = 50;
+
+    private static final Duration GIVE_UP = Duration.ofSeconds(15);
+
+    private final Appender appender;
+    private final TopicCatalogue topics;
+    private final Landing landing;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ArrayDeque<Submission> waiting = new ArrayDeque<>();
+    private int waitingMessages;
+    private int flying;
+    private volatile boolean crowded;
+
+    /** Told of what became of a batch. */
+    interface Landing {
+        /** A batch was committed, straight into the log or into the outbox. */
+        void landed(boolean direct);
+
+        /** A submission is over, well or not. */
+        void over(Submission submission);
+    }
+
+    Flights(Appender appender, TopicCatalogue topics, Landing landing) {
+        this.appender = appender;
+        this.topics = topics;
+        this.landing = landing;
+    }
+
+    void submit(Submission submission) {
+        boolean takeOff;
+        lock.lock();
+        try {
+            waiting.add(submission);
+            waitingMessages += submission.size();
+            takeOff = flying == 0 || (flying == 1 && waitingMessages >= LARGE);
+            if (takeOff) {
+                flying++;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (takeOff) {
+            Thread.ofVirtual().name("trunkline-publish").start(this::fly);
+        }
+    }
+
+    private void fly() {
+        List<Submission> batch = board();
+        while (!batch.isEmpty()) {
+            send(batch);
+            batch = board();
+        }
+    }
+
+    /** The next batch; empty when this flight has nothing more to do, and is then no longer counted. */
+    private List<Submission> board() {
+        lock.lock();
+        try {
+            List<Submission> batch = new ArrayList<>();
+            if (flying == 1 || waitingMessages >= LARGE) {
+                int messages = 0;
+                long bytes = 0;
+                for (Submission next = waiting.peek();
+                        next != null
+                                && (batch.isEmpty()
+                                        || (messages + next.size() <= MOST_MESSAGES
+                                                && bytes + next.weight() <= MOST_BYTES));
+                        next = waiting.peek()) {
+                    batch.add(waiting.remove());
+                    messages += next.size();
+                    bytes += next.weight();
+                }
+                waitingMessages -= messages;
+            }
+            if (batch.isEmpty()) {
+                flying--;
+            }
+            return batch;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void send(List<Submission> batch) {
+        try {
+            Appender.Appended appended = append(batch);
+            landing.landed(appended.direct());
+            int from = 0;
+            for (Submission submission : batch) {
+                List<Receipt> receipts = appended.receipts().subList(from, from + submission.size());
+                from += submission.size();
+                landing.over(submission);
+                submission.receipts().complete(receipts);
+            }
+        } catch (RuntimeException e) {
+            fail(batch, e);
+        }
+    }
+
+    /** One bad submission must not fail its neighbours: each is then sent alone. What nobody knows is sent again only if that is safe. */
+    private void fail(List<Submission> batch, RuntimeException e) {
+        boolean unknown = e instanceof OutcomeUnknownException;
+        if (batch.size() > 1 && !(e instanceof DatabaseUnavailableException)) {
+            for (Submission submission : batch) {
+                if (!unknown || submission.isRepeatable()) {
+                    send(List.of(submission));
+                } else {
+                    fail(submission, e);
+                }
+            }
+        } else {
+            batch.forEach(submission -> fail(submission, e));
+        }
+    }
+
+    private void fail(Submission submission, RuntimeException e) {
+        landing.over(submission);
+        submission.receipts().completeExceptionally(e);
+    }
+
+    private Appender.Appended append(List<Submission> batch) {
+        int messages = batch.stream().mapToInt(Submission::size).sum();
+        boolean repeatable = batch.stream().allMatch(Submission::isRepeatable);
+        boolean wait = crowded || messages >= LARGE;
+        long deadline = System.nanoTime() + GIVE_UP.toNanos();
+        for (int attempt = 1; ; attempt++) {
+            TrunklineException problem;
+            try {
+                Appender.Appended appended = appender.append(batch, wait);
+                crowded = !appended.direct() && !wait;
+                return appended;
+            } catch (SQLException e) {
+                switch (Failure.of(e)) {
+                    case LOCKED -> wait = false;
+                    case PASSING -> {}
+                    case UNKNOWN -> {
+                        if (!repeatable) {
+                            throw Failure.explain(e);
+                        }
+                    }
+                    case DEFINITE -> createIfUnconfigured(batch, attempt, Failure.explain(e));
+                }
+                problem = Failure.explain(e);
+            } catch (DatabaseUnavailableException e) {
+                problem = e;
+            }
+            if (System.nanoTime() > deadline || !pause(attempt)) {
+                throw problem;
+            }
+        }
+    }
+
+    private void createIfUnconfigured(List<Submission> batch, int attempt, TrunklineException problem) {
+        if (problem instanceof UnknownTopicException unknown && attempt == 1) {
+            topics.createUnconfigured(batch.getFirst().messages().getFirst().topic(), unknown);
+        } else {
+            throw problem;
+        }
+    }
+
+    private static boolean pause(int attempt) {
+        try {
+            long most = Math.min(1_000, 5L << Math.min(attempt, 8));
+            Thread.sleep(ThreadLocalRandom.current().nextLong(most / 2, most + 1));
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Fails what has not taken off. */
+    void cancel(RuntimeException reason) {
+        @Nullable Submission submission;
+        do {
+            lock.lock();
+            try {
+                submission = waiting.poll();
+                waitingMessages -= submission == null ? 0 : submission.size();
+            } finally {
+                lock.unlock();
+            }
+            if (submission != null) {
+                fail(submission, reason);
+            }
+        } while (submission != null);
+    }
+}

@@ -1,0 +1,44 @@
+package dev.trunkline.publish;
+
+import dev.trunkline.Receipt;
+import dev.trunkline.outbox.Encoded;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** What one caller wants published, together or not at all. */
+final class Submission {
+
+    private final List<Encoded> messages;
+    private final int weight;
+    private final CompletableFuture<List<Receipt>> receipts = new CompletableFuture<>();
+
+    Submission(List<Encoded> messages) {
+        this.messages = messages;
+        int sum = 0;
+        for (Encoded message : messages) {
+            sum += message.weight();
+        }
+        this.weight = sum;
+    }
+
+    List<Encoded> messages() {
+        return messages;
+    }
+
+    int size() {
+        return messages.size();
+    }
+
+    int weight() {
+        return weight;
+    }
+
+    CompletableFuture<List<Receipt>> receipts() {
+        return receipts;
+    }
+
+    /** Whether it may be sent again when nobody knows if it was committed. */
+    boolean isRepeatable() {
+        return messages.stream().allMatch(message -> message.idempotencyKey() != null);
+    }
+}

@@ -1,0 +1,102 @@
+package dev.trunkline.upkeep;
+
+import dev.trunkline.database.Database;
+import dev.trunkline.database.Failure;
+import dev.trunkline.database.Loop;
+import dev.trunkline.database.Statements;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs the steps of upkeep now and then. What is locked is left for the next time. */
+public final class Upkeep implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Upkeep.class);
+    private static final Duration INTERVAL = Duration.ofSeconds(5);
+    private static final int RUNS_PER_PRUNING = 12;
+
+    private final Database database;
+    private final Statements statements;
+    private final Loop loop;
+    private int runs;
+
+    public Upkeep(Database database) {
+        this.database = database;
+        this.statements = Statements.beside(Upkeep.class, "upkeep.sql", database.schema());
+        this.loop = new Loop("trunkline-upkeep", this::step);
+    }
+
+    public Upkeep start() {
+        loop.start();
+        return this;
+    }
+
+    private Duration step() {
+        runOnce();
+        return INTERVAL.plusMillis(ThreadLocalRandom.current().nextLong(1_000));
+    }
+
+    /** All steps, once. */
+    public void runOnce() {
+        for (int topic : topics("topicsToRoll")) {
+            run("roll", topic, 1);
+        }
+        for (int topic : topics("topicsToTrim")) {
+            while (run("trim", topic, 2)) {
+                log.info("dropped the oldest segment of topic number {}: its retention is over", topic);
+            }
+        }
+        run("advanceOutbox", 0, 0);
+        if (runs++ % RUNS_PER_PRUNING == 0) {
+            run("clearOutbox", 0, 0);
+            run("pruneMarks", 0, 0);
+            run("rotateIdempotency", 0, 0);
+        }
+    }
+
+    private List<Integer> topics(String name) {
+        return database.call(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(statements.get(name));
+                    ResultSet row = statement.executeQuery()) {
+                List<Integer> topics = new ArrayList<>();
+                while (row.next()) {
+                    topics.add(row.getInt(1));
+                }
+                return topics;
+            }
+        });
+    }
+
+    /** Runs a step that takes a topic so many times as parameter. Whether it did something. */
+    private boolean run(String name, int topic, int parameters) {
+        try {
+            return database.attempt(connection -> {
+                try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
+                    for (int i = 1; i <= parameters; i++) {
+                        statement.setInt(i, topic);
+                    }
+                    try (ResultSet row = statement.executeQuery()) {
+                        return row.next() && row.getObject(1) != null;
+                    }
+                }
+            });
+        } catch (SQLException e) {
+            if (Failure.of(e) == Failure.LOCKED) {
+                log.debug("upkeep step {} of topic number {} is put off: {}", name, topic, e.getMessage());
+                return false;
+            }
+            throw Failure.explain(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        loop.close();
+    }
+}

@@ -1,0 +1,31 @@
+-- Who may do what; run after every migration. Nothing for PUBLIC. Only SECURITY DEFINER functions write, except that
+-- app may insert into the outbox, where it does not choose a message's transaction.
+revoke all on schema trunkline from public;
+revoke all on all tables in schema trunkline from public;
+revoke all on all sequences in schema trunkline from public;
+revoke all on all functions in schema trunkline from public;
+
+do $$
+declare
+    slot int;
+begin
+    if exists (select from pg_roles r where r.rolname = 'trunkline_reader') then
+        grant usage on schema trunkline to trunkline_reader;
+        grant select on all tables in schema trunkline to trunkline_reader;
+        alter default privileges in schema trunkline grant select on tables to trunkline_reader;
+        grant execute on function trunkline.as_text, trunkline.as_json, trunkline.segment_messages, trunkline.read,
+            trunkline.partition_of, trunkline.offset_at, trunkline.bounds to trunkline_reader;
+    end if;
+    if exists (select from pg_roles r where r.rolname = 'trunkline_app') then
+        grant usage on schema trunkline to trunkline_app;
+        grant select on all tables in schema trunkline to trunkline_app;
+        alter default privileges in schema trunkline grant select on tables to trunkline_app;
+        grant usage on sequence trunkline.message_id to trunkline_app;
+        for slot in 0 .. 3 loop
+            execute format('grant insert (id, unit, due_at, topic, lane, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
+                on trunkline.outbox_%s to trunkline_app', slot);
+        end loop;
+        grant execute on all functions in schema trunkline to trunkline_app;
+        revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment from trunkline_app;
+    end if;
+end $$;

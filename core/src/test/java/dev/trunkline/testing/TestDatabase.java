@@ -1,0 +1,125 @@
+package dev.trunkline.testing;
+
+import dev.trunkline.Trunkline;
+import dev.trunkline.embedded.EmbeddedPostgres;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+
+/** A fresh, empty database on a real PostgreSQL. One server per version and JVM; it is not durable, but quick. */
+public final class TestDatabase {
+
+    private static final Map<Integer, EmbeddedPostgres> SERVERS = new ConcurrentHashMap<>();
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final EmbeddedPostgres server;
+    private final String name;
+
+    private TestDatabase(EmbeddedPostgres server, String name) {
+        this.server = server;
+        this.name = name;
+    }
+
+    public static TestDatabase fresh() {
+        return fresh(18);
+    }
+
+    public static TestDatabase fresh(int major) {
+        EmbeddedPostgres server = SERVERS.computeIfAbsent(major, TestDatabase::start);
+        return on(server);
+    }
+
+    public static TestDatabase on(EmbeddedPostgres server) {
+        String name = "test_" + COUNT.incrementAndGet();
+        server.createDatabase(name);
+        return new TestDatabase(server, name);
+    }
+
+    private static EmbeddedPostgres start(int major) {
+        var builder = EmbeddedPostgres.temporary().unsafeFast();
+        Path jar = Path.of("target", "postgres", major + ".jar");
+        return (Files.exists(jar) ? builder.binaries(jar) : builder).start();
+    }
+
+    public EmbeddedPostgres server() {
+        return server;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public DataSource dataSource() {
+        return server.dataSource(name);
+    }
+
+    public String url() {
+        return server.jdbcUrl(name);
+    }
+
+    /** Opened without background work: the test steps relay and upkeep. */
+    public Trunkline open() {
+        return options().backgroundWork(false).open();
+    }
+
+    public Trunkline.Builder options() {
+        return Trunkline.builder().url(url(), server.user(), server.password());
+    }
+
+    public Connection connect() throws SQLException {
+        return dataSource().getConnection();
+    }
+
+    /** Runs a statement and returns its rows, columns joined by "|". */
+    public List<String> query(String sql, Object... parameters) {
+        try (Connection connection = connect()) {
+            return query(connection, sql, parameters);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql + ": " + e.getMessage(), e);
+        }
+    }
+
+    public static List<String> query(Connection connection, String sql, Object... parameters) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            List<String> rows = new ArrayList<>();
+            if (statement.execute()) {
+                ResultSet row = statement.getResultSet();
+                int columns = row.getMetaData().getColumnCount();
+                while (row.next()) {
+                    List<String> values = new ArrayList<>();
+                    for (int i = 1; i <= columns; i++) {
+                        values.add(String.valueOf(row.getString(i)));
+                    }
+                    rows.add(String.join("|", values));
+                }
+            }
+            return rows;
+        }
+    }
+
+    public long number(String sql, Object... parameters) {
+        return Long.parseLong(query(sql, parameters).getFirst());
+    }
+
+    public void execute(String sql) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql + ": " + e.getMessage(), e);
+        }
+    }
+}
