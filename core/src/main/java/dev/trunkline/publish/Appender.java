@@ -10,7 +10,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -73,25 +75,36 @@ final class Appender {
         return units;
     }
 
+    /** Offsets follow from the tails of the touched partitions: each message that was added takes the next. */
     private static Appended appended(String topic, ResultSet row) throws SQLException {
         Long[] ids = (Long[]) row.getArray(1).getArray();
         Integer[] partitions = (Integer[]) row.getArray(2).getArray();
-        Long[] offsets = longs(row.getArray(3));
-        Long[] holders = longs(row.getArray(4));
-        boolean direct = offsets.length > 0 || holders.length > 0;
+        Long[] holders = longs(row.getArray(3));
+        Map<Integer, Long> tails = tails(row.getArray(4), row.getArray(5));
         List<Receipt> receipts = new ArrayList<>(ids.length);
-        int placed = 0;
         for (int i = 0; i < ids.length; i++) {
-            boolean duplicate = holders.length > 0 && !holders[i].equals(ids[i]);
-            boolean known = direct && !duplicate;
-            receipts.add(new Receipt(
-                    topic,
-                    duplicate ? holders[i] : ids[i],
-                    known ? OptionalInt.of(partitions[i]) : OptionalInt.empty(),
-                    known ? OptionalLong.of(offsets[placed++]) : OptionalLong.empty(),
-                    duplicate));
+            if (holders.length > 0 && !holders[i].equals(ids[i])) {
+                receipts.add(new Receipt(topic, holders[i], OptionalInt.empty(), OptionalLong.empty(), true));
+            } else if (tails.isEmpty()) {
+                receipts.add(new Receipt(topic, ids[i], OptionalInt.empty(), OptionalLong.empty(), false));
+            } else {
+                long offset = tails.merge(partitions[i], 1L, Long::sum);
+                receipts.add(new Receipt(topic, ids[i], OptionalInt.of(partitions[i]), OptionalLong.of(offset), false));
+            }
         }
-        return new Appended(receipts, direct);
+        return new Appended(receipts, !tails.isEmpty());
+    }
+
+    private static Map<Integer, Long> tails(@Nullable Array touched, @Nullable Array tails) throws SQLException {
+        Map<Integer, Long> byPartition = new HashMap<>();
+        if (touched != null && tails != null) {
+            Integer[] partitions = (Integer[]) touched.getArray();
+            Long[] offsets = (Long[]) tails.getArray();
+            for (int i = 0; i < partitions.length; i++) {
+                byPartition.put(partitions[i], offsets[i]);
+            }
+        }
+        return byPartition;
     }
 
     private static Long[] longs(@Nullable Array array) throws SQLException {

@@ -72,31 +72,29 @@ begin
             return appended;
         end $f$;
 
-        -- Messages whose idempotency key another one holds are left out; the offsets of the others come in their order.
+        -- places number the messages within their partitions, null for those that are left out. Returns the tails of the
+        -- touched partitions as they were.
         create function trunkline.segment_%1$s_append(
-            partitions int[], ids bigint[], units bigint[], keys text[], correlation_ids text[], content_types text[], headers text[],
-            payloads bytea[], holders bigint[], out offsets bigint[])
+            touched int[], partitions int[], places bigint[], ids bigint[], units bigint[], ends boolean[], keys text[], correlation_ids text[],
+            content_types text[], headers text[], payloads bytea[], out tails bigint[])
             language plpgsql
         as $f$
         declare
             clock timestamptz := clock_timestamp();
-            touched int[] := array(select distinct p from unnest(partitions) p);
         begin
             with tail as materialized (
                 select t.* from trunkline.segment_%1$s_tails(touched, clock) t
             ), appended as (
-                insert into trunkline.segment_%1$s as s
+                insert into trunkline.segment_%1$s
                     ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
-                select t."offset" + row_number() over w, m.id, m.unit, t.appended_at, t.appended_at, m.partition,
-                       lead(m.unit) over w is distinct from m.unit, m.key, m.correlation_id, m.content_type, m.headers::text[], m.payload
-                from unnest(ids, units, partitions, keys, correlation_ids, content_types, headers, payloads, holders)
-                    as m (id, unit, partition, key, correlation_id, content_type, headers, payload, holder)
+                select t."offset" + m.place, m.id, m.unit, t.appended_at, t.appended_at, m.partition, m.unit_end, m.key, m.correlation_id,
+                       m.content_type, m.headers::text[], m.payload
+                from unnest(places, ids, units, partitions, ends, keys, correlation_ids, content_types, headers, payloads)
+                    as m (place, id, unit, partition, unit_end, key, correlation_id, content_type, headers, payload)
                 join tail t on t.partition = m.partition
-                where m.holder is null or m.holder = m.id
-                window w as (partition by m.partition order by m.id)
-                returning s.id, s."offset"
+                where m.place is not null
             )
-            select array_agg(a."offset" order by a.id) into offsets from appended a;
+            select array_agg(t."offset" order by t.partition) into tails from tail t;
         end $f$;
         revoke all on function trunkline.segment_%1$s_tails, trunkline.segment_%1$s_relay, trunkline.segment_%1$s_append from public;
     $ddl$, segment_id);

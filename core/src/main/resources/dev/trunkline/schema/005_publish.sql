@@ -197,12 +197,14 @@ end $$;
 
 -- A batch in a transaction of its own. Under the locks of its lanes it first relays what is pending and then appends
 -- itself, one write per message. It goes to the outbox instead if a lane is taken and it may not wait, if a large
--- difference is being relayed, or if one of its messages is for later. units give, for each
--- message, the place in the batch of the last message that belongs together with it.
+-- difference is being relayed, or if one of its messages is for later. units give, for each message, the place in the
+-- batch of the last message that belongs together with it. What can be done before the locks are taken is done before.
+-- The offsets of an appended batch follow from what comes back: the tails of the touched partitions before it, and the
+-- messages of each partition in their order, without those whose idempotency key another one holds.
 create function trunkline.append(
     a_topic text, a_wait boolean, a_keys text[], a_payloads bytea[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
-    out ids bigint[], out partitions int[], out offsets bigint[], out holders bigint[])
+    out ids bigint[], out partitions int[], out holders bigint[], out touched int[], out tails bigint[])
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
     set plan_cache_mode = force_generic_plan set work_mem = '64MB' set lock_timeout = '1s'
@@ -211,39 +213,40 @@ declare
     t trunkline.topic;
     wanted int[]; held int[]; home int;
     current_segment int;
-    units bigint[];
+    units bigint[]; ends boolean[]; places bigint[];
     due_ats timestamptz[];
-    outcome record;
+    drained boolean;
 begin
-    perform trunkline.require_appendable();
-    if a_dues is not null then
-        select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(a_dues) with ordinality as d (due, n);
+    if current_setting('transaction_isolation') <> 'read committed' or pg_is_in_recovery() or current_setting('synchronous_commit') in ('off', 'local')
+        or current_setting('trunkline.adopted', true) is distinct from current_database() then
+        perform trunkline.require_appendable();
     end if;
     select k.* into t from trunkline.topic k where k.name = a_topic;
-    if t.id is null or (select max(octet_length(p)) from unnest(a_payloads) p) > t.max_payload_bytes or a_priorities is not null then
+    if t.id is null or a_dues is not null or a_priorities is not null
+        or (select max(octet_length(p)) from unnest(a_payloads) p) > t.max_payload_bytes then
+        select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(a_dues) with ordinality as d (due, n);
         perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys);
     end if;
     select array_agg(nextval('trunkline.message_id')) into ids from generate_series(1, cardinality(a_payloads));
-
     if a_keys is null and a_idempotency_keys is null then
         -- Messages without a key stay together in one lane: the first that is free.
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
-        home := coalesce(home, (ids[1] % t.lanes)::int);
-        wanted := array[home];
-    else
-        select array_agg(distinct trunkline.partition_of(m.key, t.partitions) % t.lanes) into wanted
-        from (select coalesce(k.key, k.idempotency_key) as key from unnest(a_keys, a_idempotency_keys) k (key, idempotency_key)) m
-        where m.key is not null;
-        home := wanted[1];
     end if;
-    select array_agg(
-               case
-                   when coalesce(m.key, m.idempotency_key) is not null then trunkline.partition_of(coalesce(m.key, m.idempotency_key), t.partitions)
-                   else home + t.lanes * (m.id % ((t.partitions - home + t.lanes - 1) / t.lanes))::int
-               end + t.partitions * ((coalesce(m.priority, 0) + 3) % 3)),
-           array_agg(coalesce(ids[m.unit], m.id))
-    into partitions, units
-    from unnest(ids, a_keys, a_idempotency_keys, a_priorities, a_units) as m (id, key, idempotency_key, priority, unit);
+    home := coalesce(home, (ids[1] % t.lanes)::int);
+    select array_agg(p.partition), array_agg(p.unit), array_agg(p.unit_end), array_agg(p.place),
+           array_agg(distinct p.partition), array_agg(distinct p.partition % t.partitions % t.lanes)
+    into partitions, units, ends, places, touched, wanted
+    from (
+        select m.id, m.partition, m.unit, row_number() over w as place, lead(m.unit) over w is distinct from m.unit as unit_end
+        from (
+            select k.id, coalesce(ids[k.unit], k.id) as unit,
+                   case
+                       when coalesce(k.key, k.idempotency_key) is not null then trunkline.partition_of(coalesce(k.key, k.idempotency_key), t.partitions)
+                       else home + t.lanes * (k.id % ((t.partitions - home + t.lanes - 1) / t.lanes))::int
+                   end + t.partitions * ((coalesce(k.priority, 0) + 3) % 3) as partition
+            from unnest(ids, a_keys, a_idempotency_keys, a_priorities, a_units) as k (id, key, idempotency_key, priority, unit)) m
+        window w as (partition by m.partition order by m.id)
+        order by m.id) p;
 
     if due_ats is null and a_wait then
         select array_agg(l.lane), max(l.segment) into held, current_segment
@@ -253,18 +256,35 @@ begin
         from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update skip locked) l;
     end if;
     if held is not null and cardinality(held) = cardinality(wanted) then
-        outcome := trunkline.drain(t.id, held, current_segment, 100000, null);
-        if outcome.drained then
-            if a_idempotency_keys is not null then
-                holders := trunkline.claim_idempotency_keys(t.id, partitions, a_idempotency_keys, ids);
-            end if;
-            execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9)', current_segment)
-            into offsets
-            using partitions, ids, units, a_keys, a_correlation_ids, a_content_types, a_headers, a_payloads, holders;
-            return;
+        -- Where no slot has a page, nothing can be waiting.
+        drained := pg_relation_size('trunkline.outbox_0') = 0 and pg_relation_size('trunkline.outbox_1') = 0
+            and pg_relation_size('trunkline.outbox_2') = 0 and pg_relation_size('trunkline.outbox_3') = 0
+            and pg_relation_size('trunkline.delayed') = 0;
+        if not drained then
+            select d.drained into drained from trunkline.drain(t.id, held, current_segment, 100000, null) d;
         end if;
     end if;
-    perform trunkline.enqueue_all(t, ids, partitions, units, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, due_ats, a_idempotency_keys);
+    if not coalesce(drained, false) then
+        perform trunkline.enqueue_all(t, ids, partitions, units, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, due_ats, a_idempotency_keys);
+        touched := null;
+        return;
+    end if;
+
+    if a_idempotency_keys is not null then
+        holders := trunkline.claim_idempotency_keys(t.id, partitions, a_idempotency_keys, ids);
+        if holders <> ids then
+            -- Those that are left out take no place.
+            select array_agg(p.place order by p.n), array_agg(p.unit_end order by p.n) into places, ends
+            from (
+                select m.n, case when m.counts then row_number() over w end as place, lead(m.unit) over w is distinct from m.unit as unit_end
+                from (select k.*, k.holder = k.id as counts
+                      from unnest(ids, units, partitions, holders) with ordinality as k (id, unit, partition, holder, n)) m
+                window w as (partition by m.partition, m.counts order by m.id)) p;
+        end if;
+    end if;
+    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', current_segment)
+    into tails
+    using touched, partitions, places, ids, units, ends, a_keys, a_correlation_ids, a_content_types, a_headers, a_payloads;
 end $$;
 
 -- For people and programs in any language: one message, in the caller's transaction. Returns its id.
