@@ -1,10 +1,193 @@
 package dev.trunkline.benchmarks;
 
-/** Placeholder. */
-public final class Main {
+import dev.trunkline.embedded.EmbeddedPostgres;
+import java.io.PrintWriter;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The command line of the benchmarks. */
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measures Trunkline against what one would have written without it.",
+            "Figures count only as ratios, taken by turns in one run on one database."
+        },
+        footer = "Exit code: 0 it ran, 1 something failed or, with --strict, missed its target, 2 bad input.")
+public final class Main implements Callable<Integer> {
+
+    private static final String ALL = "all";
+    private static final int FAILED = 1;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before it calls
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "NAME", arity = "0..*", description = "What to run: names from --list, or 'all'.")
+    private List<String> names = List.of();
+
+    @Option(names = "--list", description = "List the scenarios and end.")
+    private boolean list;
+
+    @Option(names = "--json", description = "Print one JSON object a line, and nothing else.")
+    private boolean json;
+
+    @Option(names = "--quick", description = "Under about 20 seconds for each scenario, with more noise.")
+    private boolean quick;
+
+    @Option(names = "--strict", description = "Exit with 1 if a target is missed.")
+    private boolean strict;
+
+    @Option(names = "--seconds", paramLabel = "N", description = "Seconds of one turn (default: 3, quick: 0.7).")
+    private @Nullable Double seconds;
+
+    @Option(names = "--repetitions", paramLabel = "N", description = "Turns of each side (default: 5, quick: 3).")
+    private @Nullable Integer repetitions;
+
+    @Option(
+            names = "--url",
+            paramLabel = "JDBC",
+            description = "A PostgreSQL to measure on, instead of a temporary one. "
+                    + "Uses, and drops, the schemas trunkline_bench_*.")
+    private @Nullable String url;
+
+    @Option(names = "--user", paramLabel = "U", description = "Its user.")
+    private @Nullable String user;
+
+    @Option(names = "--password", paramLabel = "P", description = "The user's password.")
+    private @Nullable String password;
+
     private Main() {}
 
     public static void main(String[] arguments) {
-        System.out.println("trunkline benchmarks: nothing here yet");
+        PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        System.exit(run(out, new PrintWriter(System.err, true, System.err.charset()), arguments));
+    }
+
+    /** Runs a command line and returns its exit code. */
+    static int run(PrintWriter out, PrintWriter err, String... arguments) {
+        return new CommandLine(new Main())
+                .setOut(out)
+                .setErr(err)
+                .setExecutionExceptionHandler((problem, command, parsed) -> {
+                    err.println("bench: " + problem.getMessage());
+                    return FAILED;
+                })
+                .execute(arguments);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter out = spec.commandLine().getOut();
+        if (list) {
+            Scenario.ALL.forEach(scenario -> out.printf("%-23s %s%n", scenario.name(), scenario.summary()));
+            return 0;
+        }
+        List<Scenario> scenarios = scenarios();
+        Effort effort = effort();
+        Report report = json ? Report.json(out) : Report.table(out);
+        if (url != null) {
+            return run(scenarios, effort, report, given(url));
+        }
+        if (user != null || password != null) {
+            throw bad("--user and --password need --url");
+        }
+        try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
+            Address address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password());
+            return run(scenarios, effort, report, address);
+        }
+    }
+
+    private List<Scenario> scenarios() {
+        if (names.isEmpty()) {
+            throw bad("nothing to run: name one or more of " + known() + ", or 'all'");
+        }
+        if (names.equals(List.of(ALL))) {
+            return Scenario.ALL;
+        }
+        return names.stream()
+                .distinct()
+                .map(name -> Scenario.find(name)
+                        .orElseThrow(() -> bad("there is no scenario '" + name + "', only " + known() + ", and 'all'")))
+                .toList();
+    }
+
+    private Effort effort() {
+        Effort effort = quick ? Effort.quick() : Effort.full();
+        if (seconds != null) {
+            if (!(seconds > 0 && seconds <= 3600)) {
+                throw bad("--seconds " + seconds + " is not within 0 and 3600");
+            }
+            effort = effort.withSeconds(seconds);
+        }
+        if (repetitions != null) {
+            if (repetitions < 1 || repetitions > 1000) {
+                throw bad("--repetitions " + repetitions + " is not within 1 and 1000");
+            }
+            effort = effort.withRepetitions(repetitions);
+        }
+        return effort;
+    }
+
+    private Address given(String jdbcUrl) {
+        if (!jdbcUrl.startsWith("jdbc:postgresql:")) {
+            throw bad("--url " + jdbcUrl + " does not begin with jdbc:postgresql:");
+        }
+        if (user == null) {
+            throw bad("--url needs --user");
+        }
+        Address address = new Address(jdbcUrl, user, password == null ? "" : password);
+        try (Connection connection = address.connect()) {
+            connection.isValid(10);
+        } catch (SQLException e) {
+            throw bad("cannot connect to " + address + ": " + e.getMessage());
+        }
+        return address;
+    }
+
+    private int run(List<Scenario> scenarios, Effort effort, Report report, Address address) throws SQLException {
+        PrintWriter err = spec.commandLine().getErr();
+        Workbench bench = new Workbench(address, effort, Progress.onTerminal());
+        if (!bench.weakness().isEmpty()) {
+            err.println("bench: commits on this database are not durable (" + bench.weakness() + "): figures are void");
+        }
+        List<String> troubles = new ArrayList<>();
+        for (Scenario scenario : scenarios) {
+            try {
+                bench.clear();
+                List<Result> results = scenario.run(bench);
+                Progress.clear();
+                results.forEach(report::add);
+                results.stream()
+                        .filter(result -> strict && !result.pass())
+                        .forEach(result -> troubles.add(result.scenario() + " missed its target"));
+            } catch (Exception e) {
+                Progress.clear();
+                troubles.add(scenario.name() + " failed: " + e);
+            }
+        }
+        bench.remove();
+        troubles.forEach(trouble -> err.println("bench: " + trouble));
+        return troubles.isEmpty() ? 0 : FAILED;
+    }
+
+    private static String known() {
+        return Scenario.ALL.stream().map(Scenario::name).collect(Collectors.joining(", "));
+    }
+
+    private ParameterException bad(String what) {
+        return new ParameterException(spec.commandLine(), what);
     }
 }

@@ -81,6 +81,7 @@ final class Appender {
         Integer[] partitions = (Integer[]) row.getArray(2).getArray();
         Long[] holders = longs(row.getArray(3));
         Map<Integer, Long> tails = tails(row.getArray(4), row.getArray(5));
+        int partitionCount = row.getInt(6);
         List<Receipt> receipts = new ArrayList<>(ids.length);
         for (int i = 0; i < ids.length; i++) {
             if (holders.length > 0 && !holders[i].equals(ids[i])) {
@@ -89,7 +90,8 @@ final class Appender {
                 receipts.add(new Receipt(topic, ids[i], OptionalInt.empty(), OptionalLong.empty(), false));
             } else {
                 long offset = tails.merge(partitions[i], 1L, Long::sum);
-                receipts.add(new Receipt(topic, ids[i], OptionalInt.of(partitions[i]), OptionalLong.of(offset), false));
+                receipts.add(new Receipt(
+                        topic, ids[i], OptionalInt.of(partitions[i] % partitionCount), OptionalLong.of(offset), false));
             }
         }
         return new Appended(receipts, !tails.isEmpty());

@@ -44,7 +44,8 @@ create table trunkline.lane (
     primary key (topic, lane)
 );
 
--- A segment is the table segment_<id>. bases[p + 1] is the first offset of partition p that lies in it or
+-- A partition has one log per priority level: in the outbox and in segments, partition p at level l (0 normal, 1 high,
+-- 2 low) has the number p + l * topic.partitions. A segment is the table segment_<id>. bases[p + 1] is the first offset of partition p that lies in it or
 -- after it; times[p + 1] is the append time that partition p had reached when the segment was opened.
 create table trunkline.segment (
     id         int generated always as identity primary key,

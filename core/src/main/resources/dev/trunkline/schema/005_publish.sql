@@ -204,7 +204,7 @@ end $$;
 create function trunkline.append(
     a_topic text, a_wait boolean, a_keys text[], a_payloads bytea[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
-    out ids bigint[], out partitions int[], out holders bigint[], out touched int[], out tails bigint[])
+    out ids bigint[], out partitions int[], out holders bigint[], out touched int[], out tails bigint[], out partition_count int)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
     set plan_cache_mode = force_generic_plan set work_mem = '64MB' set lock_timeout = '1s'
@@ -227,6 +227,7 @@ begin
         select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(a_dues) with ordinality as d (due, n);
         perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys);
     end if;
+    partition_count := t.partitions;
     select array_agg(nextval('trunkline.message_id')) into ids from generate_series(1, cardinality(a_payloads));
     if a_keys is null and a_idempotency_keys is null then
         -- Messages without a key stay together in one lane: the first that is free.

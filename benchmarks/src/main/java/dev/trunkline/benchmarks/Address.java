@@ -1,0 +1,32 @@
+package dev.trunkline.benchmarks;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Properties;
+
+/** Where the database is. Both sides of every contest connect here, with the driver's default settings. */
+record Address(String url, String user, String password) {
+
+    Connection connect() throws SQLException {
+        return connect(new Properties());
+    }
+
+    /** With the one setting that makes a JDBC batch a multi-row insert. */
+    Connection connectRewriting() throws SQLException {
+        Properties rewriting = new Properties();
+        rewriting.setProperty("reWriteBatchedInserts", "true");
+        return connect(rewriting);
+    }
+
+    private Connection connect(Properties properties) throws SQLException {
+        properties.setProperty("user", user);
+        properties.setProperty("password", password);
+        return DriverManager.getConnection(url, properties);
+    }
+
+    @Override
+    public String toString() {
+        return url + " as " + user;
+    }
+}

@@ -1,0 +1,71 @@
+package dev.trunkline.benchmarks;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Sides that are measured by turns: all of them warm up, then each has its turn, again and again. */
+final class Contest {
+
+    private final Workbench bench;
+    private final String scenario;
+    private final Map<String, Side> sides = new LinkedHashMap<>();
+
+    Contest(Workbench bench, String scenario) {
+        this.bench = bench;
+        this.scenario = scenario;
+    }
+
+    /** One turn of one side. */
+    @FunctionalInterface
+    interface Side {
+        /** Runs for about so long and returns the units it did in a second. */
+        double turn(double seconds) throws Exception;
+    }
+
+    Contest with(String name, Side side) {
+        sides.put(name, side);
+        return this;
+    }
+
+    Turns run() throws Exception {
+        Effort effort = bench.effort();
+        for (var side : sides.entrySet()) {
+            bench.progress(scenario + ": warming up " + side.getKey());
+            side.getValue().turn(effort.warmUp());
+        }
+        Map<String, double[]> rates = new LinkedHashMap<>();
+        sides.keySet().forEach(name -> rates.put(name, new double[effort.repetitions()]));
+        for (int i = 0; i < effort.repetitions(); i++) {
+            for (var side : sides.entrySet()) {
+                bench.progress("%s: %d of %d, %s".formatted(scenario, i + 1, effort.repetitions(), side.getKey()));
+                bench.settle();
+                rates.get(side.getKey())[i] = side.getValue().turn(effort.seconds());
+            }
+        }
+        return new Turns(rates);
+    }
+
+    /** What each side reached in each of its turns. */
+    record Turns(Map<String, double[]> rates) {
+
+        double[] of(String name) {
+            double[] found = rates.get(name);
+            if (found == null) {
+                throw new IllegalArgumentException("no side " + name + ", only " + rates.keySet());
+            }
+            return found;
+        }
+
+        String faster(String one, String other) {
+            return Numbers.median(of(one)) >= Numbers.median(of(other)) ? one : other;
+        }
+
+        Result compare(String scenario, String unit, String subject, String baseline, String words, Target target) {
+            return Result.of(scenario, unit, of(subject), words, of(baseline), ratios(subject, baseline), target);
+        }
+
+        double[] ratios(String subject, String baseline) {
+            return Numbers.ratios(of(subject), of(baseline));
+        }
+    }
+}

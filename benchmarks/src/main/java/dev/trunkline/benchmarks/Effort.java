@@ -1,0 +1,65 @@
+package dev.trunkline.benchmarks;
+
+/**
+ * How long and how much to measure.
+ *
+ * @param seconds of one turn of one side
+ * @param warmUp seconds of each side that do not count
+ * @param repetitions turns of each side
+ * @param relayRows outbox rows that are relayed at once
+ * @param growthRows outbox rows that were relayed before
+ * @param growthRuns relays of 1,000 rows, in each of both outboxes
+ * @param segmentRows messages in the segment that is dropped
+ * @param heldSeconds how long a transaction is held open in one go
+ * @param controlSeconds how long the same is done without one, before that
+ * @param memoryMessages messages that the small JVM publishes
+ */
+record Effort(
+        double seconds,
+        double warmUp,
+        int repetitions,
+        int relayRows,
+        int growthRows,
+        int growthRuns,
+        int segmentRows,
+        double heldSeconds,
+        double controlSeconds,
+        int memoryMessages) {
+
+    static Effort full() {
+        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 60, 60, 1_000_000);
+    }
+
+    /** About 20 seconds for each scenario, and noisier. */
+    static Effort quick() {
+        return new Effort(0.7, 0.7, 3, 40_000, 200_000, 11, 100_000, 10, 0, 200_000);
+    }
+
+    Effort withSeconds(double newSeconds) {
+        return new Effort(
+                newSeconds,
+                Math.min(newSeconds, warmUp),
+                repetitions,
+                relayRows,
+                growthRows,
+                growthRuns,
+                segmentRows,
+                heldSeconds,
+                controlSeconds,
+                memoryMessages);
+    }
+
+    Effort withRepetitions(int newRepetitions) {
+        return new Effort(
+                seconds,
+                warmUp,
+                newRepetitions,
+                relayRows,
+                growthRows,
+                growthRuns,
+                segmentRows,
+                heldSeconds,
+                controlSeconds,
+                memoryMessages);
+    }
+}

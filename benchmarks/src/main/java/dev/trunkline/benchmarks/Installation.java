@@ -1,0 +1,81 @@
+package dev.trunkline.benchmarks;
+
+import dev.trunkline.Log;
+import dev.trunkline.Publisher;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.stream.IntStream;
+
+/** A Trunkline in a schema of its own, with one topic as it is by default. */
+final class Installation implements AutoCloseable {
+
+    static final String TOPIC = "bench";
+
+    private final Address address;
+    private final Trunkline trunkline;
+    private final Sql sql;
+
+    Installation(Address address, String schema, boolean backgroundWork) {
+        this.address = address;
+        this.sql = new Sql(schema);
+        this.trunkline = Trunkline.builder()
+                .url(address.url(), address.user(), address.password())
+                .schema(schema)
+                .backgroundWork(backgroundWork)
+                .open();
+        configure(TopicConfiguration.pubSub(TOPIC));
+    }
+
+    void configure(TopicConfiguration topic) {
+        trunkline.topics().configure(topic);
+    }
+
+    Trunkline trunkline() {
+        return trunkline;
+    }
+
+    Publisher publisher() {
+        return trunkline.publisher();
+    }
+
+    String sql(String name) {
+        return sql.get(name);
+    }
+
+    String sql(String name, Object part) {
+        return sql.get(name, part);
+    }
+
+    void execute(String statement) throws SQLException {
+        try (Connection connection = address.connect()) {
+            Query.execute(connection, statement);
+        }
+    }
+
+    /** How many messages got their offset, as the log says. */
+    long appended() {
+        Log log = trunkline.log();
+        int partitions = trunkline.topics().find(TOPIC).orElseThrow().partitions();
+        return IntStream.range(0, partitions)
+                .mapToLong(partition -> log.end(TOPIC, partition))
+                .sum();
+    }
+
+    /** How many messages lie in the log, counted one by one. */
+    long count() throws SQLException {
+        long count = 0;
+        try (Connection connection = address.connect()) {
+            for (String segment : Query.texts(connection, sql.get("segments"), TOPIC)) {
+                count += Query.number(connection, sql.get("countSegment", segment));
+            }
+        }
+        return count;
+    }
+
+    @Override
+    public void close() {
+        trunkline.close();
+    }
+}

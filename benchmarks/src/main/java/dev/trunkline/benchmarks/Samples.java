@@ -1,0 +1,65 @@
+package dev.trunkline.benchmarks;
+
+import dev.trunkline.Message;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** What is published, by Trunkline and by the baselines alike: 200 bytes, one of 10,000 keys. */
+final class Samples {
+
+    static final String CONTENT_TYPE = "application/octet-stream";
+    static final int PARTITIONS = 16;
+
+    private static final int KEYS = 10_000;
+    private static final int PAYLOAD_BYTES = 200;
+    private static final byte[][] PAYLOADS = payloads(64);
+
+    private Samples() {}
+
+    static String key() {
+        return "key-" + ThreadLocalRandom.current().nextInt(KEYS);
+    }
+
+    static byte[] payload() {
+        return PAYLOADS[ThreadLocalRandom.current().nextInt(PAYLOADS.length)];
+    }
+
+    static int partition() {
+        return ThreadLocalRandom.current().nextInt(PARTITIONS);
+    }
+
+    static Message keyed() {
+        return unkeyed().withKey(key());
+    }
+
+    static Message unkeyed() {
+        return Message.of(Installation.TOPIC, payload());
+    }
+
+    static List<Message> keyed(int count) {
+        List<Message> messages = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            messages.add(keyed());
+        }
+        return messages;
+    }
+
+    static List<Message> unkeyed(int count) {
+        List<Message> messages = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            messages.add(unkeyed());
+        }
+        return messages;
+    }
+
+    private static byte[][] payloads(int count) {
+        Random random = new Random(42);
+        byte[][] payloads = new byte[count][PAYLOAD_BYTES];
+        for (byte[] payload : payloads) {
+            random.nextBytes(payload);
+        }
+        return payloads;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.trunkline.benchmarks;
+
+import java.util.List;
+import java.util.Optional;
+
+/** One question, its baseline and its target. */
+interface Scenario {
+
+    List<Scenario> ALL = List.of(
+            new PublishBatch(),
+            new PublishSingle(),
+            new PublishTransactional(),
+            new RelayBacklog(),
+            new SegmentDrop(),
+            new HeldTransaction(),
+            new Memory());
+
+    String name();
+
+    /** What it compares, in one line. */
+    String summary();
+
+    List<Result> run(Workbench bench) throws Exception;
+
+    static Optional<Scenario> find(String name) {
+        return ALL.stream().filter(scenario -> scenario.name().equals(name)).findFirst();
+    }
+}

@@ -1,0 +1,59 @@
+package dev.trunkline.benchmarks;
+
+import dev.trunkline.Publisher;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryType;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The program of the JVM that {@link Memory} starts. Half of the messages go one by one, half in batches. */
+final class SmallJvm {
+
+    static final String URL = "TRUNKLINE_BENCH_URL";
+    static final String USER = "TRUNKLINE_BENCH_USER";
+    static final String PASSWORD = "TRUNKLINE_BENCH_PASSWORD";
+    static final String SCHEMA = "TRUNKLINE_BENCH_SCHEMA";
+    static final String MESSAGES = "TRUNKLINE_BENCH_MESSAGES";
+
+    private static final int BATCH = 1_000;
+
+    private SmallJvm() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Address address = new Address(System.getenv(URL), System.getenv(USER), System.getenv(PASSWORD));
+        int messages = Integer.parseInt(System.getenv(MESSAGES));
+        try (Installation installation = new Installation(address, System.getenv(SCHEMA), true)) {
+            int async = messages / 2;
+            publishOneByOne(installation.publisher(), async);
+            publishInBatches(installation.publisher(), messages - async);
+        }
+        long peak = ManagementFactory.getMemoryPoolMXBeans().stream()
+                .filter(pool -> pool.getType() == MemoryType.HEAP)
+                .mapToLong(pool -> pool.getPeakUsage().getUsed())
+                .sum();
+        System.out.println("peak heap " + peak / (1024 * 1024) + " MB");
+    }
+
+    private static void publishOneByOne(Publisher publisher, int messages) throws Exception {
+        CountDownLatch open = new CountDownLatch(messages);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        for (int i = 0; i < messages; i++) {
+            var unused = publisher.publishAsync(Samples.keyed()).whenComplete((receipt, problem) -> {
+                if (problem != null) {
+                    failure.compareAndSet(null, problem);
+                }
+                open.countDown();
+            });
+        }
+        open.await();
+        if (failure.get() != null) {
+            throw new IllegalStateException("a message was not published: " + failure.get(), failure.get());
+        }
+    }
+
+    private static void publishInBatches(Publisher publisher, int messages) {
+        for (int left = messages; left > 0; left -= BATCH) {
+            publisher.publishAll(Samples.keyed(Math.min(BATCH, left)));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dev.trunkline.benchmarks;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.function.Consumer;
+
+/** The database under test and how much effort to make. Everything it makes is in schemas {@code trunkline_bench…}. */
+final class Workbench {
+
+    private static final String PREFIX = "trunkline_bench_";
+    private static final Sql SQL = new Sql(PREFIX);
+
+    private final Address address;
+    private final Effort effort;
+    private final Consumer<String> progress;
+
+    Workbench(Address address, Effort effort, Consumer<String> progress) {
+        this.address = address;
+        this.effort = effort;
+        this.progress = progress;
+    }
+
+    Address address() {
+        return address;
+    }
+
+    Effort effort() {
+        return effort;
+    }
+
+    void progress(String what) {
+        progress.accept(what);
+    }
+
+    /** Removes what an earlier scenario or run has left, and makes room for the tables of the baselines. */
+    void clear() throws SQLException {
+        remove();
+        try (Connection connection = address.connect()) {
+            Query.execute(connection, SQL.get("createRaw"));
+        }
+    }
+
+    /** Removes everything that was made here. */
+    void remove() throws SQLException {
+        try (Connection connection = address.connect()) {
+            for (String schema : Query.texts(connection, SQL.get("leftovers"))) {
+                Query.execute(connection, SQL.get("dropSchema", schema));
+            }
+            for (String role : Query.texts(connection, SQL.get("leftoverRoles"))) {
+                Query.execute(connection, SQL.get("dropRole", role));
+            }
+        }
+    }
+
+    /** What makes this database's commits less than durable, if anything. */
+    String weakness() throws SQLException {
+        try (Connection connection = address.connect()) {
+            return Query.texts(connection, SQL.get("weakness")).getFirst();
+        }
+    }
+
+    /** A Trunkline of its own. */
+    Installation install(String name, boolean backgroundWork) {
+        return new Installation(address, PREFIX + name, backgroundWork);
+    }
+
+    /** Lets every turn begin with nothing left to write, so that no checkpoint falls into somebody's turn by chance. */
+    void settle() throws SQLException {
+        try (Connection connection = address.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("checkpoint");
+        } catch (SQLException e) {
+            if (!"42501".equals(e.getSQLState())) {
+                throw e;
+            }
+        }
+    }
+}

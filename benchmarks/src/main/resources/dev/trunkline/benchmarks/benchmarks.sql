@@ -1,0 +1,117 @@
+-- Written for the schema trunkline; the schema of an installation is put in its place. Baselines live in
+-- trunkline_bench_raw. Their tables are spared autovacuum, as segments are, so that none falls into a measurement.
+
+-- name: leftovers
+select n.nspname from pg_namespace n where n.nspname like 'trunkline\_bench%' order by n.nspname
+
+-- name: leftoverRoles
+select r.rolname from pg_roles r where r.rolname like 'trunkline\_bench%' order by r.rolname
+
+-- name: dropSchema
+drop schema if exists "#" cascade
+
+-- name: dropRole
+drop role if exists "#"
+
+-- name: createRaw
+create schema trunkline_bench_raw
+
+-- name: weakness
+select coalesce(string_agg(s.name || '=' || s.setting, ', '), '')
+from pg_settings s
+where s.name in ('fsync', 'synchronous_commit', 'full_page_writes') and s.setting in ('off', 'local')
+
+-- name: createLikeSegment
+create table trunkline_bench_raw.# (like trunkline.segment_shape including all) with (autovacuum_enabled = off)
+
+-- name: insertUnnest
+insert into trunkline_bench_raw.#
+    ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
+select m.id, m.id, m.id, now(), now(), m.partition, true, m.key, null, ?, null, m.payload
+from unnest(?, ?, ?, ?) as m (id, partition, key, payload)
+
+-- name: insertRow
+insert into trunkline_bench_raw.#
+    ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
+values (?, ?, ?, now(), now(), ?, true, ?, null, ?, null, ?)
+
+-- name: createBusiness
+create table trunkline_bench_raw.business_# (
+    id         bigint generated always as identity primary key,
+    customer   text not null,
+    amount     numeric(12, 2) not null,
+    placed_at  timestamptz not null default now()
+) with (autovacuum_enabled = off)
+
+-- name: insertBusiness
+insert into trunkline_bench_raw.business_# (customer, amount) values (?, ?)
+
+-- name: countBusiness
+select count(*) from trunkline_bench_raw.business_#
+
+-- name: createOutbox
+create table trunkline_bench_raw.outbox (
+    id               bigint generated always as identity primary key,
+    published_at     timestamptz not null default now(),
+    due_at           timestamptz,
+    topic            int not null,
+    partition        int not null,
+    key              text collate "C",
+    idempotency_key  text collate "C",
+    correlation_id   text collate "C",
+    content_type     text collate "C" not null,
+    headers          text[],
+    payload          bytea not null
+) with (autovacuum_enabled = off)
+
+-- name: insertOutbox
+insert into trunkline_bench_raw.outbox
+    (due_at, topic, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
+values (null, ?, ?, ?, null, null, ?, null, ?)
+
+-- name: createOutboxCopy
+create table trunkline_bench_raw.outbox_copy (like trunkline.outbox_0) with (autovacuum_enabled = off)
+
+-- name: copyOutbox
+insert into trunkline_bench_raw.outbox_copy
+select o.* from trunkline.outbox o where o.id > ?
+
+-- name: emptyOutboxCopy
+truncate trunkline_bench_raw.outbox_copy
+
+-- name: lastOutboxId
+select coalesce(max(o.id), 0) from trunkline.outbox o
+
+-- name: moveCopy
+insert into trunkline_bench_raw.#
+    ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
+select c.id, c.id, c.id, now(), c.published_at, c.partition, true, c.key, c.correlation_id, c.content_type, c.headers, c.payload
+from trunkline_bench_raw.outbox_copy c
+order by c.id
+
+-- name: createHeld
+create table trunkline_bench_raw.held (at timestamptz not null default now())
+
+-- name: insertHeld
+insert into trunkline_bench_raw.held default values
+
+-- name: topicId
+select t.id from trunkline.topic t where t.name = ?
+
+-- name: segments
+select s.id from trunkline.segment s join trunkline.topic t on t.id = s.topic where t.name = ? order by s.id
+
+-- name: countSegment
+select count(*) from trunkline.segment_#
+
+-- name: segmentBytes
+select pg_total_relation_size('trunkline.segment_#')
+
+-- name: rollSegment
+select trunkline.roll_segment(?)
+
+-- name: dropSegment
+select trunkline.drop_segment(?, (select s.bases from trunkline.segment s where s.topic = ? order by s.id desc limit 1))
+
+-- name: walPosition
+select pg_current_wal_insert_lsn() - '0/0'::pg_lsn
