@@ -2,6 +2,7 @@ package dev.trunkline.benchmarks;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /** Sides that are measured by turns: all of them warm up, then each has its turn, again and again. */
 final class Contest {
@@ -33,20 +34,26 @@ final class Contest {
             bench.progress(scenario + ": warming up " + side.getKey());
             side.getValue().turn(effort.warmUp());
         }
-        Map<String, double[]> rates = new LinkedHashMap<>();
-        sides.keySet().forEach(name -> rates.put(name, new double[effort.repetitions()]));
+        Turns turns = Turns.of(sides.keySet(), effort.repetitions());
         for (int i = 0; i < effort.repetitions(); i++) {
             for (var side : sides.entrySet()) {
                 bench.progress("%s: %d of %d, %s".formatted(scenario, i + 1, effort.repetitions(), side.getKey()));
                 bench.settle();
-                rates.get(side.getKey())[i] = side.getValue().turn(effort.seconds());
+                turns.of(side.getKey())[i] = side.getValue().turn(effort.seconds());
             }
         }
-        return new Turns(rates);
+        return turns;
     }
 
     /** What each side reached in each of its turns. */
     record Turns(Map<String, double[]> rates) {
+
+        /** Turns that have yet to be taken. */
+        static Turns of(Set<String> sides, int repetitions) {
+            Map<String, double[]> rates = new LinkedHashMap<>();
+            sides.forEach(side -> rates.put(side, new double[repetitions]));
+            return new Turns(rates);
+        }
 
         double[] of(String name) {
             double[] found = rates.get(name);

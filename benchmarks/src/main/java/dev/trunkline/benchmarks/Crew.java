@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Platform threads that do the same over and over, each with a worker of its own. */
 final class Crew implements AutoCloseable {
@@ -67,7 +68,7 @@ final class Crew implements AutoCloseable {
     private final class Shift {
         private final BooleanSupplier goOn;
         private final AtomicLong units = new AtomicLong();
-        private final AtomicReference<Throwable> failure = new AtomicReference<>();
+        private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
         Shift(BooleanSupplier goOn) {
             this.goOn = goOn;

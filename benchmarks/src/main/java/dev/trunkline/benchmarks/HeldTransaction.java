@@ -1,5 +1,6 @@
 package dev.trunkline.benchmarks;
 
+import dev.trunkline.benchmarks.Contest.Turns;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Arrays;
@@ -72,8 +73,8 @@ final class HeldTransaction implements Scenario {
         for (Contest.Side side : work.values()) {
             side.turn(effort.warmUp());
         }
-        Map<String, double[]> free = rates(work, effort.repetitions());
-        Map<String, double[]> held = rates(work, effort.repetitions());
+        Turns free = Turns.of(work.keySet(), effort.repetitions());
+        Turns held = Turns.of(work.keySet(), effort.repetitions());
         for (int i = 0; i < effort.repetitions(); i++) {
             bench.progress("%s: %d of %d".formatted(name(), i + 1, effort.repetitions()));
             turn(bench, work, free, i);
@@ -86,41 +87,30 @@ final class HeldTransaction implements Scenario {
                 .map(kind -> Result.of(
                         name() + "-" + kind,
                         "messages/s",
-                        rate(held, kind),
+                        held.of(kind),
                         "the same work while nobody holds a transaction open",
-                        rate(free, kind),
-                        Numbers.ratios(rate(held, kind), rate(free, kind)),
+                        free.of(kind),
+                        Numbers.ratios(held.of(kind), free.of(kind)),
                         TARGET))
                 .toList();
     }
 
-    private static Map<String, double[]> rates(Map<String, Contest.Side> work, int repetitions) {
-        Map<String, double[]> rates = new LinkedHashMap<>();
-        work.keySet().forEach(kind -> rates.put(kind, new double[repetitions]));
-        return rates;
-    }
-
-    private static double[] rate(Map<String, double[]> rates, String kind) {
-        return rates.getOrDefault(kind, new double[0]);
-    }
-
-    private static void turn(Workbench bench, Map<String, Contest.Side> work, Map<String, double[]> rates, int i)
-            throws Exception {
+    private static void turn(Workbench bench, Map<String, Contest.Side> work, Turns turns, int i) throws Exception {
         for (var side : work.entrySet()) {
             bench.settle();
-            rate(rates, side.getKey())[i] = side.getValue().turn(bench.effort().seconds());
+            turns.of(side.getKey())[i] = side.getValue().turn(bench.effort().seconds());
         }
     }
 
     /** The end of a long held transaction against its beginning: the kind of work that suffered more. */
     private Result longWindow(Workbench bench, Map<String, Contest.Side> work) throws Exception {
         Effort effort = bench.effort();
-        Map<String, double[]> control = Map.of();
+        Turns control = new Turns(Map.of());
         if (effort.controlSeconds() > 0) {
             bench.progress(name() + "-long: without a held transaction");
             control = slices(bench, work, effort.controlSeconds());
         }
-        Map<String, double[]> slices;
+        Turns slices;
         bench.progress(name() + "-long: with a held transaction");
         try (Connection holder = hold(bench)) {
             slices = slices(bench, work, effort.heldSeconds());
@@ -138,35 +128,34 @@ final class HeldTransaction implements Scenario {
                 .with("heldSeconds", effort.heldSeconds());
         for (String kind : work.keySet()) {
             result = result.with(kind + "Ratio", endToBeginning(slices, kind));
-            if (!control.isEmpty()) {
+            if (!control.rates().isEmpty()) {
                 result = result.with(kind + "RatioWithoutHeldTransaction", endToBeginning(control, kind));
             }
         }
         return result;
     }
 
-    private static Map<String, double[]> slices(Workbench bench, Map<String, Contest.Side> work, double seconds)
-            throws Exception {
-        Map<String, double[]> slices = rates(work, SLICES);
+    private static Turns slices(Workbench bench, Map<String, Contest.Side> work, double seconds) throws Exception {
+        Turns slices = Turns.of(work.keySet(), SLICES);
         bench.settle();
         for (int i = 0; i < SLICES; i++) {
             for (var side : work.entrySet()) {
-                rate(slices, side.getKey())[i] = side.getValue().turn(seconds / SLICES / work.size());
+                slices.of(side.getKey())[i] = side.getValue().turn(seconds / SLICES / work.size());
             }
         }
         return slices;
     }
 
-    private static double endToBeginning(Map<String, double[]> slices, String kind) {
+    private static double endToBeginning(Turns slices, String kind) {
         return end(slices, kind) / beginning(slices, kind);
     }
 
-    private static double beginning(Map<String, double[]> slices, String kind) {
-        return Numbers.median(Arrays.copyOf(rate(slices, kind), SLICES / 3));
+    private static double beginning(Turns slices, String kind) {
+        return Numbers.median(Arrays.copyOf(slices.of(kind), SLICES / 3));
     }
 
-    private static double end(Map<String, double[]> slices, String kind) {
-        return Numbers.median(Arrays.copyOfRange(rate(slices, kind), SLICES - SLICES / 3, SLICES));
+    private static double end(Turns slices, String kind) {
+        return Numbers.median(Arrays.copyOfRange(slices.of(kind), SLICES - SLICES / 3, SLICES));
     }
 
     /** A transaction with a snapshot and an id, as a report that also writes would be. */

@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryType;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /** The program of the JVM that {@link Memory} starts. Half of the messages go one by one, half in batches. */
 final class SmallJvm {
@@ -36,7 +37,7 @@ final class SmallJvm {
 
     private static void publishOneByOne(Publisher publisher, int messages) throws Exception {
         CountDownLatch open = new CountDownLatch(messages);
-        AtomicReference<Throwable> failure = new AtomicReference<>();
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         for (int i = 0; i < messages; i++) {
             var unused = publisher.publishAsync(Samples.keyed()).whenComplete((receipt, problem) -> {
                 if (problem != null) {

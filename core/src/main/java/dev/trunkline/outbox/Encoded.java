@@ -64,11 +64,15 @@ public record Encoded(
                 payload,
                 optionalText("key", message.key()),
                 headers(message.headers()),
-                text("content type", contentType == null ? natural : contentType, 255),
+                nonEmpty("content type", text("content type", contentType == null ? natural : contentType, 255)),
                 optionalText("correlation id", message.correlationId()),
                 message.priority().code(),
                 due(message),
-                nonEmpty("idempotency key", optionalText("idempotency key", message.idempotencyKey())));
+                idempotencyKey(message.idempotencyKey()));
+    }
+
+    private static @Nullable String idempotencyKey(@Nullable String key) {
+        return key == null ? null : nonEmpty("idempotency key", text("idempotency key", key, LONGEST_TEXT));
     }
 
     private static @Nullable String due(Message message) {
@@ -130,8 +134,8 @@ public record Encoded(
         return utf8Length(text);
     }
 
-    private static @Nullable String nonEmpty(String what, @Nullable String text) {
-        if (text != null && text.isEmpty()) {
+    private static String nonEmpty(String what, String text) {
+        if (text.isEmpty()) {
             throw new InvalidMessageException("the " + what + " is empty: leave it out, or use another");
         }
         return text;
