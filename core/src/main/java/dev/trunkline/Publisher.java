@@ -14,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
  * <p>On its own, a message is durable when {@code publish} returns or the future completes. Calls that are made at the
  * same time share a transaction; none waits for company. When too many messages are under way, callers wait.
  *
+ * <p>Calls of one thread that do not wait for their futures keep their order within each key, too.
+ *
  * <p>A future's dependents run on a thread of the publisher: hand long work to another one.
  */
 public interface Publisher {

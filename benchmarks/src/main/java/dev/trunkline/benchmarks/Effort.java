@@ -32,7 +32,7 @@ record Effort(
 
     /** About 20 seconds for each scenario, and noisier. */
     static Effort quick() {
-        return new Effort(0.7, 0.7, 3, 40_000, 200_000, 11, 100_000, 10, 0, 200_000);
+        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 10, 0, 200_000);
     }
 
     Effort withSeconds(double newSeconds) {

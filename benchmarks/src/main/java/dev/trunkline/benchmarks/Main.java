@@ -50,7 +50,7 @@ public final class Main implements Callable<Integer> {
     @Option(names = "--strict", description = "Exit with 1 if a target is missed.")
     private boolean strict;
 
-    @Option(names = "--seconds", paramLabel = "N", description = "Seconds of one turn (default: 3, quick: 0.7).")
+    @Option(names = "--seconds", paramLabel = "N", description = "Seconds of one turn (default: 3, quick: 0.5).")
     private @Nullable Double seconds;
 
     @Option(names = "--repetitions", paramLabel = "N", description = "Turns of each side (default: 5, quick: 3).")
@@ -90,23 +90,22 @@ public final class Main implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        PrintWriter out = spec.commandLine().getOut();
         if (list) {
+            PrintWriter out = spec.commandLine().getOut();
             Scenario.ALL.forEach(scenario -> out.printf("%-23s %s%n", scenario.name(), scenario.summary()));
             return 0;
         }
         List<Scenario> scenarios = scenarios();
         Effort effort = effort();
-        Report report = json ? Report.json(out) : Report.table(out);
         if (url != null) {
-            return run(scenarios, effort, report, given(url));
+            return run(scenarios, effort, given(url));
         }
         if (user != null || password != null) {
             throw bad("--user and --password need --url");
         }
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
             Address address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password());
-            return run(scenarios, effort, report, address);
+            return run(scenarios, effort, address);
         }
     }
 
@@ -157,8 +156,10 @@ public final class Main implements Callable<Integer> {
         return address;
     }
 
-    private int run(List<Scenario> scenarios, Effort effort, Report report, Address address) throws SQLException {
+    private int run(List<Scenario> scenarios, Effort effort, Address address) throws SQLException {
         PrintWriter err = spec.commandLine().getErr();
+        PrintWriter out = spec.commandLine().getOut();
+        Report report = json ? Report.json(out) : Report.table(out);
         Workbench bench = new Workbench(address, effort, Progress.onTerminal());
         if (!bench.weakness().isEmpty()) {
             err.println("bench: commits on this database are not durable (" + bench.weakness() + "): figures are void");

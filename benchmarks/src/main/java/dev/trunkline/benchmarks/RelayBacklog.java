@@ -94,7 +94,7 @@ final class RelayBacklog implements Scenario {
         try (Installation empty = bench.install("empty", false);
                 Installation full = bench.install("full", false)) {
             bench.progress("%s-growth: relaying %d rows first".formatted(name(), effort.growthRows()));
-            Backlog.make(bench, full, effort.growthRows(), 100);
+            Backlog.make(bench, full, effort.growthRows(), GROWTH_RUN);
             requireRows("relayed", effort.growthRows(), full.trunkline().relayNow());
             bench.settle();
             for (int i = -GROWTH_WARM_UP; i < effort.growthRuns(); i++) {

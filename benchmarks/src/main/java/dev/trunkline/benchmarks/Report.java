@@ -21,39 +21,37 @@ interface Report {
 
     /** For people. */
     static Report table(PrintWriter out) {
-        out.printf(
-                Locale.ROOT,
-                "%-27s %8s  %-17s %-24s %-6s %s%n",
-                "scenario",
-                "ratio",
-                "spread",
-                "target",
-                "",
-                "measured, against the baseline");
+        String columns = "%-30s %9s  %-19s %-25s %-6s  %s%n";
+        out.printf(columns, "scenario", "ratio", "spread", "target", "", "measured, against the baseline");
         return result -> {
             out.printf(
-                    Locale.ROOT,
-                    "%-27s %8.4g  %-17s %-24s %-6s %,.4g against %,.4g %s%n",
+                    columns,
                     result.scenario(),
-                    result.ratio(),
-                    String.format(
-                            Locale.ROOT,
-                            "%.3g … %.3g",
-                            result.spread().min(),
-                            result.spread().max()),
+                    number(result.ratio()),
+                    number(result.spread().min()) + " … "
+                            + number(result.spread().max()),
                     result.target(),
                     result.pass() ? "pass" : "MISSED",
-                    result.value(),
-                    result.baselineValue(),
-                    result.unit());
+                    number(result.value()) + " against " + number(result.baselineValue()) + " " + result.unit());
             out.println("    baseline: " + result.baseline());
             if (!result.details().isEmpty()) {
-                out.println("    "
-                        + result.details().entrySet().stream()
-                                .map(detail -> detail.getKey() + " " + detail.getValue())
-                                .collect(Collectors.joining(", ")));
+                out.println("    " + details(result));
             }
             out.flush();
         };
+    }
+
+    private static String details(Result result) {
+        return result.details().entrySet().stream()
+                .map(detail -> detail.getKey() + " " + readable(detail.getValue()))
+                .collect(Collectors.joining(", "));
+    }
+
+    private static Object readable(Object detail) {
+        return detail instanceof Number number ? number(number.doubleValue()) : detail;
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, value >= 100 ? "%,.0f" : value >= 0.01 ? "%.2f" : "%.2g", value);
     }
 }

@@ -61,24 +61,26 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
 
     @Override
     public Receipt publish(Message message) {
-        return join(publishAsync(message));
+        requireOpen();
+        return join(submit(List.of(Encoded.of(message, codec)), false)).getFirst();
     }
 
     @Override
     public CompletableFuture<Receipt> publishAsync(Message message) {
         requireOpen();
-        return submit(List.of(Encoded.of(message, codec))).thenApply(List::getFirst);
+        return submit(List.of(Encoded.of(message, codec)), true).thenApply(List::getFirst);
     }
 
     @Override
     public List<Receipt> publishAll(List<Message> messages) {
-        return join(publishAllAsync(messages));
+        requireOpen();
+        return messages.isEmpty() ? List.of() : join(submit(encode(messages), false));
     }
 
     @Override
     public CompletableFuture<List<Receipt>> publishAllAsync(List<Message> messages) {
         requireOpen();
-        return messages.isEmpty() ? CompletableFuture.completedFuture(List.of()) : submit(encode(messages));
+        return messages.isEmpty() ? CompletableFuture.completedFuture(List.of()) : submit(encode(messages), true);
     }
 
     @Override
@@ -131,8 +133,9 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
         return encoded;
     }
 
-    private CompletableFuture<List<Receipt>> submit(List<Encoded> messages) {
-        Submission submission = new Submission(messages);
+    /** @param ordered whether the caller goes on before it is done */
+    private CompletableFuture<List<Receipt>> submit(List<Encoded> messages, boolean ordered) {
+        Submission submission = new Submission(messages, ordered);
         room.acquireUninterruptibly(share(submission));
         flights.computeIfAbsent(messages.getFirst().topic(), topic -> new Flights(appender, topics, new Landing()))
                 .submit(submission);

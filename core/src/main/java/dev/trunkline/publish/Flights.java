@@ -11,7 +11,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The submissions for one topic and the batches under way. A batch is whatever gathered while the last one was in flight:
  * nobody waits for company when nothing is under way. A second flight takes off only when a good load is waiting.
+ *
+ * <p>Calls made one after the other without waiting keep their order within each key: a submission does not board while
+ * a key of it is in flight, or waits in front of it, for a caller that did not wait.
  */
 final class Flights {
 
@@ -27,6 +33,8 @@ final class Flights {
     /** From this size on, waiting for the append lock is cheaper than the detour through the outbox. */
     private static final int LARGE = 50;
 
+    private static final int MOST_FLYING = 2;
+    private static final int FARTHEST_LOOK = 2_000;
     private static final Duration GIVE_UP = Duration.ofSeconds(15);
 
     private final Appender appender;
@@ -34,8 +42,12 @@ final class Flights {
     private final Landing landing;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Submission> waiting = new ArrayDeque<>();
+    private final Set<String> keysInFlight = new HashSet<>();
     private int waitingMessages;
     private int flying;
+    /** Everything within sight waits for a key in flight: no use in another flight before one has landed. */
+    private boolean held;
+
     private volatile boolean crowded;
 
     /** Told of what became of a batch. */
@@ -59,7 +71,7 @@ final class Flights {
         try {
             waiting.add(submission);
             waitingMessages += submission.size();
-            takeOff = flying == 0 || (flying == 1 && waitingMessages >= LARGE);
+            takeOff = flying == 0 || (flying < MOST_FLYING && waitingMessages >= LARGE && !held);
             if (takeOff) {
                 flying++;
             }
@@ -72,10 +84,9 @@ final class Flights {
     }
 
     private void fly() {
-        List<Submission> batch = board();
-        while (!batch.isEmpty()) {
+        for (List<Submission> batch = board(); !batch.isEmpty(); batch = board()) {
             send(batch);
-            batch = board();
+            land(batch);
         }
     }
 
@@ -83,26 +94,47 @@ final class Flights {
     private List<Submission> board() {
         lock.lock();
         try {
-            List<Submission> batch = new ArrayList<>();
-            if (flying == 1 || waitingMessages >= LARGE) {
-                int messages = 0;
-                long bytes = 0;
-                for (Submission next = waiting.peek();
-                        next != null
-                                && (batch.isEmpty()
-                                        || (messages + next.size() <= MOST_MESSAGES
-                                                && bytes + next.weight() <= MOST_BYTES));
-                        next = waiting.peek()) {
-                    batch.add(waiting.remove());
-                    messages += next.size();
-                    bytes += next.weight();
-                }
-                waitingMessages -= messages;
-            }
+            List<Submission> batch = flying == 1 || (waitingMessages >= LARGE && !held) ? choose() : List.of();
             if (batch.isEmpty()) {
+                held = flying > 1;
                 flying--;
             }
             return batch;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<Submission> choose() {
+        List<Submission> batch = new ArrayList<>();
+        Set<String> passedOver = new HashSet<>();
+        int messages = 0;
+        long bytes = 0;
+        int looked = 0;
+        for (Iterator<Submission> queue = waiting.iterator(); queue.hasNext() && looked < FARTHEST_LOOK; looked++) {
+            Submission next = queue.next();
+            if (next.needsAny(keysInFlight) || next.needsAny(passedOver)) {
+                next.addKeysTo(passedOver);
+                continue;
+            }
+            if (!batch.isEmpty() && (messages + next.size() > MOST_MESSAGES || bytes + next.weight() > MOST_BYTES)) {
+                break;
+            }
+            queue.remove();
+            batch.add(next);
+            messages += next.size();
+            bytes += next.weight();
+        }
+        waitingMessages -= messages;
+        batch.forEach(submission -> submission.addKeysTo(keysInFlight));
+        return batch;
+    }
+
+    private void land(List<Submission> batch) {
+        lock.lock();
+        try {
+            batch.forEach(submission -> submission.removeKeysFrom(keysInFlight));
+            held = false;
         } finally {
             lock.unlock();
         }

@@ -234,9 +234,8 @@ begin
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
     end if;
     home := coalesce(home, (ids[1] % t.lanes)::int);
-    select array_agg(p.partition), array_agg(p.unit), array_agg(p.unit_end), array_agg(p.place),
-           array_agg(distinct p.partition), array_agg(distinct p.partition % t.partitions % t.lanes)
-    into partitions, units, ends, places, touched, wanted
+    select array_agg(p.partition order by p.id), array_agg(p.unit order by p.id), array_agg(p.unit_end order by p.id), array_agg(p.place order by p.id)
+    into partitions, units, ends, places
     from (
         select m.id, m.partition, m.unit, row_number() over w as place, lead(m.unit) over w is distinct from m.unit as unit_end
         from (
@@ -246,8 +245,8 @@ begin
                        else home + t.lanes * (k.id % ((t.partitions - home + t.lanes - 1) / t.lanes))::int
                    end + t.partitions * ((coalesce(k.priority, 0) + 3) % 3) as partition
             from unnest(ids, a_keys, a_idempotency_keys, a_priorities, a_units) as k (id, key, idempotency_key, priority, unit)) m
-        window w as (partition by m.partition order by m.id)
-        order by m.id) p;
+        window w as (partition by m.partition order by m.id)) p;
+    select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;
 
     if due_ats is null and a_wait then
         select array_agg(l.lane), max(l.segment) into held, current_segment
@@ -262,7 +261,7 @@ begin
             and pg_relation_size('trunkline.outbox_2') = 0 and pg_relation_size('trunkline.outbox_3') = 0
             and pg_relation_size('trunkline.delayed') = 0;
         if not drained then
-            select d.drained into drained from trunkline.drain(t.id, held, current_segment, 100000, null) d;
+            select d.drained into drained from trunkline.drain(t.id, held, current_segment, 10000, null) d;
         end if;
     end if;
     if not coalesce(drained, false) then

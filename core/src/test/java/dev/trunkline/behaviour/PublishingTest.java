@@ -1,16 +1,26 @@
 package dev.trunkline.behaviour;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.LogMessage;
 import dev.trunkline.Message;
+import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.Receipt;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,13 +90,87 @@ class PublishingTest {
     }
 
     @Test
-    void a_delayed_message_comes_when_it_is_due() {
-        trunkline.publisher().publish(Message.of("orders", "later").withKey("k").withDelay(Duration.ofMillis(50)));
-        Receipt now = trunkline.publisher().publish(Message.of("orders", "now").withKey("k"));
-        trunkline.relayNow();
-        org.awaitility.Awaitility.await().until(() -> trunkline.relayNow() > 0);
-        assertThat(trunkline.log().read("orders", now.partition().orElseThrow(), 0, 10))
+    void a_delayed_message_comes_when_it_is_due_and_not_before() throws Exception {
+        trunkline.publisher().publish(Message.of("orders", "tomorrow").withDelay(Duration.ofDays(1)));
+        Instant due = Instant.now().plusMillis(300);
+        trunkline.publisher().publish(Message.of("orders", "soon").withDeliverAt(due));
+        trunkline.publisher().publish(Message.of("orders", "past").withDeliverAt(Instant.EPOCH.plusSeconds(1)));
+        try (Connection connection = database.connect()) {
+            trunkline
+                    .publisher()
+                    .publish(connection, Message.of("orders", "sooner").withDelay(Duration.ofMillis(1)));
+        }
+        trunkline.publisher().publish(Message.of("orders", "now"));
+        Awaitility.await().until(() -> {
+            trunkline.relayNow();
+            return Logs.texts(trunkline, "orders").size() == 4;
+        });
+        assertThat(Logs.all(trunkline, "orders"))
                 .extracting(LogMessage::text)
-                .containsExactly("now", "later");
+                .containsExactlyInAnyOrder("now", "past", "sooner", "soon");
+        assertThat(Logs.all(trunkline, "orders"))
+                .filteredOn(message -> message.text().equals("soon"))
+                .allSatisfy(message -> assertThat(message.appendedAt()).isAfterOrEqualTo(due));
+        trunkline.upkeepNow();
+        assertThat(database.query("select convert_from(payload, 'UTF8') from trunkline.delayed"))
+                .containsExactly("tomorrow");
+    }
+
+    @Test
+    void a_batch_is_published_as_a_whole_or_not_at_all() {
+        List<Message> tooLarge = List.of(
+                Message.of("orders", "a"), Message.of("orders", new byte[2 * 1024 * 1024]), Message.of("orders", "c"));
+        assertThatThrownBy(() -> trunkline.publisher().publishAll(tooLarge))
+                .isInstanceOf(PayloadTooLargeException.class);
+        assertThat(Logs.all(trunkline, "orders")).isEmpty();
+        List<Receipt> receipts = trunkline
+                .publisher()
+                .publishAll(IntStream.range(0, 10_000)
+                        .mapToObj(i -> Message.of("orders", "m" + i).withKey("k" + i % 100))
+                        .toList());
+        assertThat(receipts).hasSize(10_000);
+        Map<Long, LogMessage> byId =
+                Logs.all(trunkline, "orders").stream().collect(Collectors.toMap(LogMessage::id, message -> message));
+        assertThat(receipts).allSatisfy(receipt -> {
+            LogMessage message = byId.get(receipt.id());
+            assertThat(receipt.offset()).hasValue(message.offset());
+            assertThat(receipt.partition()).hasValue(message.partition());
+        });
+        Logs.assertDense(trunkline, "orders");
+    }
+
+    @Test
+    void many_callers_share_batches_and_each_gets_its_own_receipt() {
+        List<CompletableFuture<Receipt>> futures = IntStream.range(0, 5_000)
+                .mapToObj(i -> trunkline
+                        .publisher()
+                        .publishAsync(Message.of("orders", "m" + i).withKey("k" + i % 50)))
+                .toList();
+        Map<Long, LogMessage> byId = new HashMap<>();
+        List<Receipt> receipts = futures.stream().map(CompletableFuture::join).toList();
+        trunkline.relayNow();
+        Logs.all(trunkline, "orders").forEach(message -> byId.put(message.id(), message));
+        for (int i = 0; i < receipts.size(); i++) {
+            assertThat(byId.get(receipts.get(i).id()).text()).isEqualTo("m" + i);
+        }
+        assertThat(byId).hasSize(5_000);
+        for (int key = 0; key < 50; key++) {
+            List<Integer> values = Logs.textsOf(trunkline, "orders", "k" + key).stream()
+                    .map(text -> Integer.parseInt(text.substring(1)))
+                    .toList();
+            assertThat(values).isSorted();
+        }
+    }
+
+    @Test
+    void closing_publishes_what_was_accepted() {
+        Trunkline other = database.open();
+        List<CompletableFuture<Receipt>> futures = IntStream.range(0, 1_000)
+                .mapToObj(i -> other.publisher().publishAsync(Message.of("orders", "m" + i)))
+                .toList();
+        other.close();
+        assertThat(futures).allSatisfy(future -> assertThat(future).isCompleted());
+        trunkline.relayNow();
+        assertThat(Logs.all(trunkline, "orders")).hasSize(1_000);
     }
 }
