@@ -3,11 +3,11 @@ package dev.trunkline.benchmarks;
 import dev.trunkline.benchmarks.Contest.Turns;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** Publishing and relaying while somebody holds a transaction open, against the same while nobody does. */
 final class HeldTransaction implements Scenario {
@@ -47,24 +47,23 @@ final class HeldTransaction implements Scenario {
                             CONNECTIONS,
                             () -> BusinessTransactions.publishing(
                                     bench.address().connect(), installation))) {
-                Map<String, Contest.Side> work = new LinkedHashMap<>();
-                work.put(BATCHES, batches::rate);
-                work.put(TRANSACTIONS, transactions::rate);
-                work.put(RELAY, seconds -> relay(bench, backlog));
-                Stream<Result> byTurns = byTurns(bench, work).stream();
-                work.remove(RELAY);
-                return Stream.concat(byTurns, Stream.of(longWindow(bench, work)))
-                        .toList();
+                Map<String, Contest.Side> publishing = new LinkedHashMap<>();
+                publishing.put(BATCHES, batches::rate);
+                publishing.put(TRANSACTIONS, transactions::rate);
+                Map<String, Contest.Side> all = new LinkedHashMap<>(publishing);
+                all.put(RELAY, seconds -> relay(bench, backlog));
+                List<Result> results = new ArrayList<>(byTurns(bench, all));
+                results.add(longWindow(bench, publishing));
+                return results;
             }
         }
     }
 
     private static double relay(Workbench bench, Installation backlog) throws Exception {
-        int rows = bench.effort().relayRows() / 4;
-        Backlog.make(bench, backlog, rows, 10);
+        Backlog.make(bench, backlog, bench.effort().relayRows() / 4, 10);
         long began = System.nanoTime();
-        backlog.trunkline().relayNow();
-        return rows * 1e9 / (System.nanoTime() - began);
+        long relayed = backlog.trunkline().relayNow();
+        return relayed * 1e9 / (System.nanoTime() - began);
     }
 
     /** One transaction is held over the turns of all kinds of work, then the same turns are taken without it. */

@@ -48,7 +48,7 @@ interface Report {
     }
 
     private static Object readable(Object detail) {
-        return detail instanceof Number number ? number(number.doubleValue()) : detail;
+        return detail instanceof Double number ? number(number) : detail;
     }
 
     private static String number(double value) {

@@ -14,8 +14,7 @@ import java.util.regex.Pattern;
  */
 public final class Statements {
 
-    private static final Pattern SCHEMA =
-            Pattern.compile("\\btrunkline(?=\\.|_(owner|app|reader)\\b)|(?<=schema )trunkline\\b");
+    private static final Pattern SCHEMA = Pattern.compile("\\btrunkline(?=\\b|_(owner|app|reader)\\b)");
     private static final Pattern NAME = Pattern.compile("(?m)^-- name: (\\w+)$");
 
     private final Map<String, String> byName;

@@ -10,9 +10,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ final class Appender {
                 Columns.bind(statement, 11, "int4", units(batch, messages.size()));
                 try (ResultSet row = statement.executeQuery()) {
                     row.next();
-                    return appended(topic, row);
+                    return appended(topic, messages.size(), row);
                 }
             }
         });
@@ -75,41 +76,41 @@ final class Appender {
         return units;
     }
 
-    /** Offsets follow from the tails of the touched partitions: each message that was added takes the next. */
-    private static Appended appended(String topic, ResultSet row) throws SQLException {
+    private static Appended appended(String topic, int size, ResultSet row) throws SQLException {
         Long[] ids = (Long[]) row.getArray(1).getArray();
-        Integer[] partitions = (Integer[]) row.getArray(2).getArray();
-        Long[] holders = longs(row.getArray(3));
-        Map<Integer, Long> tails = tails(row.getArray(4), row.getArray(5));
-        int partitionCount = row.getInt(6);
-        List<Receipt> receipts = new ArrayList<>(ids.length);
+        Array offsets = row.getArray(3);
+        List<Receipt> receipts = new ArrayList<>(size);
+        if (offsets == null) {
+            for (long id : ids) {
+                receipts.add(new Receipt(topic, id, OptionalInt.empty(), OptionalLong.empty(), false));
+            }
+            return new Appended(receipts, false);
+        }
+        Iterator<Receipt> added =
+                added(topic, ids, (Integer[]) row.getArray(2).getArray(), (Long[]) offsets.getArray(), row.getInt(5));
+        @Nullable Long[] holders = longs(row.getArray(4));
+        for (int i = 0; i < size; i++) {
+            Long holder = holders.length == 0 ? null : holders[i];
+            receipts.add(
+                    holder == null
+                            ? added.next()
+                            : new Receipt(topic, holder, OptionalInt.empty(), OptionalLong.empty(), true));
+        }
+        return new Appended(receipts, true);
+    }
+
+    /** The messages that were added, in the order of the batch, which is that of their ids. */
+    private static Iterator<Receipt> added(String topic, Long[] ids, Integer[] places, Long[] offsets, int partitions) {
+        Receipt[] receipts = new Receipt[ids.length];
         for (int i = 0; i < ids.length; i++) {
-            if (holders.length > 0 && !holders[i].equals(ids[i])) {
-                receipts.add(new Receipt(topic, holders[i], OptionalInt.empty(), OptionalLong.empty(), true));
-            } else if (tails.isEmpty()) {
-                receipts.add(new Receipt(topic, ids[i], OptionalInt.empty(), OptionalLong.empty(), false));
-            } else {
-                long offset = tails.merge(partitions[i], 1L, Long::sum);
-                receipts.add(new Receipt(
-                        topic, ids[i], OptionalInt.of(partitions[i] % partitionCount), OptionalLong.of(offset), false));
-            }
+            receipts[i] = new Receipt(
+                    topic, ids[i], OptionalInt.of(places[i] % partitions), OptionalLong.of(offsets[i]), false);
         }
-        return new Appended(receipts, !tails.isEmpty());
+        Arrays.sort(receipts, Comparator.comparingLong(Receipt::id));
+        return Arrays.asList(receipts).iterator();
     }
 
-    private static Map<Integer, Long> tails(@Nullable Array touched, @Nullable Array tails) throws SQLException {
-        Map<Integer, Long> byPartition = new HashMap<>();
-        if (touched != null && tails != null) {
-            Integer[] partitions = (Integer[]) touched.getArray();
-            Long[] offsets = (Long[]) tails.getArray();
-            for (int i = 0; i < partitions.length; i++) {
-                byPartition.put(partitions[i], offsets[i]);
-            }
-        }
-        return byPartition;
-    }
-
-    private static Long[] longs(@Nullable Array array) throws SQLException {
+    private static @Nullable Long[] longs(@Nullable Array array) throws SQLException {
         return array == null ? new Long[0] : (Long[]) array.getArray();
     }
 }

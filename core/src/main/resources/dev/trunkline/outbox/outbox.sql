@@ -1,16 +1,14 @@
 -- name: insert
 insert into trunkline.outbox_#
     (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
-select n.id, t.id, p.home % t.lanes, p.home + t.partitions * ((n.priority + 3) % 3), n.due_at, n.key, n.idempotency_key, n.correlation_id,
-       n.content_type, n.headers, n.payload
+select n.id, t.id, p.place % t.partitions % t.lanes, p.place, n.due_at, n.key, n.idempotency_key, n.correlation_id, n.content_type, n.headers, n.payload
 from (
     select nextval('trunkline.message_id') as id, ?::text as topic, ?::bytea as payload, ?::text as key, ?::text[] as headers,
            ?::text as content_type, ?::text as correlation_id, ?::int as priority, trunkline.due(?::text) as due_at,
            ?::text as idempotency_key) n
 join trunkline.topic t on t.name = n.topic and octet_length(n.payload) <= t.max_payload_bytes and (n.priority = 0 or t.levels > 1)
 cross join lateral (
-    select case when coalesce(n.key, n.idempotency_key) is null then (n.id % t.partitions)::int
-                else trunkline.partition_of(coalesce(n.key, n.idempotency_key), t.partitions) end as home) p
+    select trunkline.place(t.partitions, t.lanes, coalesce(n.key, n.idempotency_key), null, n.id / 2, n.priority) as place) p
 where current_setting('trunkline.adopted', true) = current_database()
 returning id
 

@@ -1,2 +1,2 @@
 -- name: append
-select a.ids, a.partitions, a.holders, a.touched, a.tails, a.partition_count from trunkline.append(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) a
+select a.ids, a.partitions, a.offsets, a.holders, a.partition_count from trunkline.append(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) a

@@ -74,7 +74,17 @@ create table trunkline.segment_shape (
 );
 alter table trunkline.segment_shape alter column payload set storage external;
 
--- The partition of a message is decided here and nowhere else.
+-- The hash that picks the partition of a key. The mask keeps it from being negative for any value.
 create function trunkline.partition_of(key text, partitions int) returns int
     language sql immutable parallel safe
     return ((hashtextextended(key collate "C", 0) & 9223372036854775807) % partitions)::int;
+
+-- The place of a message in the log: by its key (or idempotency key, where it has none: a retry must meet the first try);
+-- without any, the partitions of its home lane in turn, or all partitions where it has no home.
+create function trunkline.place(partitions int, lanes int, key text, home int, n bigint, priority int) returns int
+    language sql immutable parallel safe
+    return case
+        when key is not null then trunkline.partition_of(key, partitions)
+        when home is null then (n % partitions)::int
+        else home + lanes * (n % ((partitions - home + lanes - 1) / lanes))::int
+    end + partitions * ((coalesce(priority, 0) + 3) % 3);

@@ -72,29 +72,35 @@ begin
             return appended;
         end $f$;
 
-        -- places number the messages within their partitions, null for those that are left out. Returns the tails of the
-        -- touched partitions as they were.
+        -- touched holds at least the partitions of the batch. Messages whose idempotency key another one holds are left out.
         create function trunkline.segment_%1$s_append(
-            touched int[], partitions int[], places bigint[], ids bigint[], units bigint[], ends boolean[], keys text[], correlation_ids text[],
-            content_types text[], headers text[], payloads bytea[], out tails bigint[])
+            t trunkline.topic, home int, touched int[], blocks bigint[], keys text[], payloads bytea[], headers text[], content_types text[],
+            correlation_ids text[], priorities int[], idempotency_keys text[], units int[], holders bigint[],
+            out ids bigint[], out partitions int[], out offsets bigint[])
             language plpgsql
         as $f$
         declare
             clock timestamptz := clock_timestamp();
         begin
             with tail as materialized (
-                select t.* from trunkline.segment_%1$s_tails(touched, clock) t
+                select e.* from trunkline.segment_%1$s_tails(touched, clock) e
             ), appended as (
-                insert into trunkline.segment_%1$s
+                insert into trunkline.segment_%1$s as s
                     ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
-                select t."offset" + m.place, m.id, m.unit, t.appended_at, t.appended_at, m.partition, m.unit_end, m.key, m.correlation_id,
-                       m.content_type, m.headers::text[], m.payload
-                from unnest(places, ids, units, partitions, ends, keys, correlation_ids, content_types, headers, payloads)
-                    as m (place, id, unit, partition, unit_end, key, correlation_id, content_type, headers, payload)
-                join tail t on t.partition = m.partition
-                where m.place is not null
+                select e."offset" + row_number() over w, m.id, m.unit, e.appended_at, e.appended_at, m.partition,
+                       lead(m.unit) over w is distinct from m.unit, m.key, m.correlation_id, m.content_type, m.headers::text[], m.payload
+                from (
+                    select trunkline.direct_id(blocks, k.n) as id, trunkline.direct_id(blocks, coalesce(k.unit, k.n)) as unit,
+                           trunkline.place(t.partitions, t.lanes, coalesce(k.key, k.idempotency_key), home, k.n, k.priority) as partition,
+                           k.key, k.payload, k.headers, k.content_type, k.correlation_id
+                    from unnest(keys, payloads, headers, content_types, correlation_ids, priorities, idempotency_keys, units, holders) with ordinality
+                        as k (key, payload, headers, content_type, correlation_id, priority, idempotency_key, unit, holder, n)
+                    where k.holder is null) m
+                join tail e on e.partition = m.partition
+                window w as (partition by m.partition order by m.id)
+                returning s.id, s.partition, s."offset"
             )
-            select array_agg(t."offset" order by t.partition) into tails from tail t;
+            select array_agg(a.id), array_agg(a.partition), array_agg(a."offset") into ids, partitions, offsets from appended a;
         end $f$;
         revoke all on function trunkline.segment_%1$s_tails, trunkline.segment_%1$s_relay, trunkline.segment_%1$s_append from public;
     $ddl$, segment_id);

@@ -82,7 +82,7 @@ as $$
 declare
     t record;
     new_id bigint;
-    home int;
+    place int;
 begin
     if current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_adopted();
@@ -101,40 +101,46 @@ begin
         perform trunkline.refuse_message(a_topic, octet_length(a_payload), a_key, a_headers, a_content_type, a_correlation_id, a_priority, a_due_at, a_idempotency_key);
     end if;
     new_id := nextval('trunkline.message_id');
-    home := case when coalesce(a_key, a_idempotency_key) is null then (new_id % t.partitions)::int
-                 else trunkline.partition_of(coalesce(a_key, a_idempotency_key), t.partitions) end;
+    place := trunkline.place(t.partitions, t.lanes, coalesce(a_key, a_idempotency_key), null, new_id / 2, a_priority);
     if t.outbox_slot = 0 then
         insert into trunkline.outbox_0 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
-        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+        values (new_id, t.id, place % t.partitions % t.lanes, place, a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
     elsif t.outbox_slot = 1 then
         insert into trunkline.outbox_1 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
-        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+        values (new_id, t.id, place % t.partitions % t.lanes, place, a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
     elsif t.outbox_slot = 2 then
         insert into trunkline.outbox_2 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
-        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+        values (new_id, t.id, place % t.partitions % t.lanes, place, a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
     else
         insert into trunkline.outbox_3 (id, topic, lane, partition, due_at, key, idempotency_key, correlation_id, content_type, headers, payload)
-        values (new_id, t.id, home % t.lanes, home + t.partitions * ((a_priority + 3) % 3), a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
+        values (new_id, t.id, place % t.partitions % t.lanes, place, a_due_at, a_key, a_idempotency_key, a_correlation_id, a_content_type, a_headers, a_payload);
     end if;
     return new_id;
 end $$;
 
--- A batch into the outbox. headers hold one array literal of names and values per message.
+-- A batch into the outbox. headers hold one array literal of names and values per message. units give, for each message,
+-- the place in the batch of the last message that belongs together with it; null: the whole transaction does.
 create function trunkline.enqueue_all(
-    t trunkline.topic, ids bigint[], partitions int[], units bigint[], keys text[], payloads bytea[], headers text[], content_types text[],
-    correlation_ids text[], due_ats timestamptz[], idempotency_keys text[]) returns void
+    t trunkline.topic, keys text[], payloads bytea[], headers text[], content_types text[], correlation_ids text[], priorities int[],
+    due_ats timestamptz[], idempotency_keys text[], units int[]) returns bigint[]
     language plpgsql
 as $$
+declare
+    ids bigint[];
 begin
+    select array_agg(nextval('trunkline.message_id')) into ids from generate_series(1, cardinality(payloads));
     execute format($q$
         insert into trunkline.outbox_%s
             (id, unit, due_at, topic, lane, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
-        select m.id, m.unit, m.due_at, $1, m.partition %% $2 %% $3, m.partition, m.key, m.idempotency_key, m.correlation_id, m.content_type,
+        select m.id, $1[m.unit], m.due_at, $2, m.place %% $3 %% $4, m.place, m.key, m.idempotency_key, m.correlation_id, m.content_type,
                m.headers::text[], m.payload
-        from unnest($4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-            as m (id, unit, due_at, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
+        from (
+            select k.*, trunkline.place($3, $4, coalesce(k.key, k.idempotency_key), null, k.id / 2, k.priority) as place
+            from unnest($1, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                as k (id, unit, due_at, priority, key, idempotency_key, correlation_id, content_type, headers, payload)) m
         $q$, (select i.outbox_slot from trunkline.installation i))
-    using t.id, t.partitions, t.lanes, ids, units, due_ats, partitions, keys, idempotency_keys, correlation_ids, content_types, headers, payloads;
+    using ids, t.id, t.partitions, t.lanes, units, due_ats, priorities, keys, idempotency_keys, correlation_ids, content_types, headers, payloads;
+    return ids;
 end $$;
 
 -- Several messages into the outbox, as part of the caller's transaction. Returns their ids. headers hold one array literal
@@ -149,8 +155,6 @@ declare
     t trunkline.topic;
     types text[] := coalesce(content_types, array_fill('application/octet-stream'::text, array[cardinality(payloads)]));
     due_ats timestamptz[];
-    ids bigint[];
-    partitions int[];
 begin
     if coalesce(cardinality(payloads), 0) = 0 then
         return '{}';
@@ -161,15 +165,7 @@ begin
         select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(deliver_ats) with ordinality as d (due, n);
     end if;
     perform trunkline.check_batch(topic, t, keys, payloads, headers, types, correlation_ids, priorities, due_ats, idempotency_keys);
-    select array_agg(m.id),
-           array_agg(case when coalesce(m.key, m.idempotency_key) is null then (m.id % t.partitions)::int
-                          else trunkline.partition_of(coalesce(m.key, m.idempotency_key), t.partitions) end
-                     + t.partitions * ((coalesce(m.priority, 0) + 3) % 3))
-    into ids, partitions
-    from (select nextval('trunkline.message_id') as id, m.key, m.idempotency_key, m.priority
-          from unnest(payloads, keys, idempotency_keys, priorities) m (payload, key, idempotency_key, priority)) m;
-    perform trunkline.enqueue_all(t, ids, partitions, null, keys, payloads, headers, types, correlation_ids, due_ats, idempotency_keys);
-    return ids;
+    return trunkline.enqueue_all(t, keys, payloads, headers, types, correlation_ids, priorities, due_ats, idempotency_keys, null);
 end $$;
 
 -- Refuses a batch for its first bad message.
@@ -197,56 +193,60 @@ end $$;
 
 -- A batch in a transaction of its own. Under the locks of its lanes it first relays what is pending and then appends
 -- itself, one write per message. It goes to the outbox instead if a lane is taken and it may not wait, if a large
--- difference is being relayed, or if one of its messages is for later. units give, for each message, the place in the
--- batch of the last message that belongs together with it. What can be done before the locks are taken is done before.
--- The offsets of an appended batch follow from what comes back: the tails of the touched partitions before it, and the
--- messages of each partition in their order, without those whose idempotency key another one holds.
+-- difference is being relayed, or if one of its messages is for later. Then offsets is null and ids are in the order of the
+-- batch. Otherwise ids, partitions and offsets are those of the appended messages, in no order but that of their ids, and
+-- holders has the id of the message that holds its idempotency key for each one that was left out.
 create function trunkline.append(
     a_topic text, a_wait boolean, a_keys text[], a_payloads bytea[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
-    out ids bigint[], out partitions int[], out holders bigint[], out touched int[], out tails bigint[], out partition_count int)
+    out ids bigint[], out partitions int[], out offsets bigint[], out holders bigint[], out partition_count int)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
     set plan_cache_mode = force_generic_plan set work_mem = '64MB' set lock_timeout = '1s'
 as $$
 declare
+    size int := cardinality(a_payloads);
     t trunkline.topic;
-    wanted int[]; held int[]; home int;
+    largest int;
+    home int; touched int[]; wanted int[]; held int[];
     current_segment int;
-    units bigint[]; ends boolean[]; places bigint[];
+    blocks bigint[];
     due_ats timestamptz[];
-    drained boolean;
+    drained boolean := false;
 begin
     if current_setting('transaction_isolation') <> 'read committed' or pg_is_in_recovery() or current_setting('synchronous_commit') in ('off', 'local')
         or current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_appendable();
     end if;
     select k.* into t from trunkline.topic k where k.name = a_topic;
-    if t.id is null or a_dues is not null or a_priorities is not null
-        or (select max(octet_length(p)) from unnest(a_payloads) p) > t.max_payload_bytes then
+    if size = 1 then
+        largest := octet_length(a_payloads[1]);
+    else
+        select max(octet_length(p)) into largest from unnest(a_payloads) p;
+    end if;
+    if t.id is null or a_dues is not null or a_priorities is not null or largest > t.max_payload_bytes then
         select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(a_dues) with ordinality as d (due, n);
         perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys);
     end if;
     partition_count := t.partitions;
-    select array_agg(nextval('trunkline.message_id')) into ids from generate_series(1, cardinality(a_payloads));
+
     if a_keys is null and a_idempotency_keys is null then
         -- Messages without a key stay together in one lane: the first that is free.
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
+        home := coalesce(home, (random() * (t.lanes - 1))::int);
+        wanted := array[home];
     end if;
-    home := coalesce(home, (ids[1] % t.lanes)::int);
-    select array_agg(p.partition order by p.id), array_agg(p.unit order by p.id), array_agg(p.unit_end order by p.id), array_agg(p.place order by p.id)
-    into partitions, units, ends, places
-    from (
-        select m.id, m.partition, m.unit, row_number() over w as place, lead(m.unit) over w is distinct from m.unit as unit_end
-        from (
-            select k.id, coalesce(ids[k.unit], k.id) as unit,
-                   case
-                       when coalesce(k.key, k.idempotency_key) is not null then trunkline.partition_of(coalesce(k.key, k.idempotency_key), t.partitions)
-                       else home + t.lanes * (k.id % ((t.partitions - home + t.lanes - 1) / t.lanes))::int
-                   end + t.partitions * ((coalesce(k.priority, 0) + 3) % 3) as partition
-            from unnest(ids, a_keys, a_idempotency_keys, a_priorities, a_units) as k (id, key, idempotency_key, priority, unit)) m
-        window w as (partition by m.partition order by m.id)) p;
-    select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;
+    if size >= 32 and t.partitions * t.levels <= 64 then
+        -- A large batch touches about every partition: not worth finding out which.
+        touched := array(select generate_series(0, t.partitions * t.levels - 1));
+        wanted := coalesce(wanted, array(select generate_series(0, t.lanes - 1)));
+        home := coalesce(home, 0);
+    else
+        home := coalesce(home, trunkline.partition_of(coalesce(a_keys[1], a_idempotency_keys[1], ''), t.partitions) % t.lanes);
+        select array_agg(distinct p.place), array_agg(distinct p.place % t.partitions % t.lanes) into touched, wanted
+        from (select trunkline.place(t.partitions, t.lanes, coalesce(k.key, k.idempotency_key), home, k.n, k.priority) as place
+              from unnest(a_content_types, a_keys, a_idempotency_keys, a_priorities) with ordinality as k (every, key, idempotency_key, priority, n)) p;
+    end if;
 
     if due_ats is null and a_wait then
         select array_agg(l.lane), max(l.segment) into held, current_segment
@@ -255,7 +255,7 @@ begin
         select array_agg(l.lane), max(l.segment) into held, current_segment
         from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update skip locked) l;
     end if;
-    if held is not null and cardinality(held) = cardinality(wanted) then
+    if cardinality(held) = cardinality(wanted) then
         -- Where no slot has a page, nothing can be waiting.
         drained := pg_relation_size('trunkline.outbox_0') = 0 and pg_relation_size('trunkline.outbox_1') = 0
             and pg_relation_size('trunkline.outbox_2') = 0 and pg_relation_size('trunkline.outbox_3') = 0
@@ -264,27 +264,29 @@ begin
             select d.drained into drained from trunkline.drain(t.id, held, current_segment, 10000, null) d;
         end if;
     end if;
-    if not coalesce(drained, false) then
-        perform trunkline.enqueue_all(t, ids, partitions, units, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, due_ats, a_idempotency_keys);
-        touched := null;
+    if not drained then
+        ids := trunkline.enqueue_all(t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys,
+            coalesce(a_units, array(select generate_series(1, size))));
         return;
     end if;
 
-    if a_idempotency_keys is not null then
-        holders := trunkline.claim_idempotency_keys(t.id, partitions, a_idempotency_keys, ids);
-        if holders <> ids then
-            -- Those that are left out take no place.
-            select array_agg(p.place order by p.n), array_agg(p.unit_end order by p.n) into places, ends
-            from (
-                select m.n, case when m.counts then row_number() over w end as place, lead(m.unit) over w is distinct from m.unit as unit_end
-                from (select k.*, k.holder = k.id as counts
-                      from unnest(ids, units, partitions, holders) with ordinality as k (id, unit, partition, holder, n)) m
-                window w as (partition by m.partition, m.counts order by m.id)) p;
-        end if;
+    if size <= 4096 then
+        blocks := array[nextval('trunkline.block_id')];
+    else
+        blocks := array(select nextval('trunkline.block_id') from generate_series(0, (size - 1) / 4096));
     end if;
-    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)', current_segment)
-    into tails
-    using touched, partitions, places, ids, units, ends, a_keys, a_correlation_ids, a_content_types, a_headers, a_payloads;
+    if a_idempotency_keys is not null then
+        holders := trunkline.claim_idempotency_keys(t.id,
+            array(select trunkline.place(t.partitions, t.lanes, coalesce(k.key, k.idempotency_key), home, k.n, k.priority)
+                  from unnest(a_idempotency_keys, a_keys, a_priorities) with ordinality as k (idempotency_key, key, priority, n) order by k.n),
+            a_idempotency_keys, array(select trunkline.direct_id(blocks, n) from generate_series(1, size) n order by n));
+        holders := array(select nullif(h.holder, trunkline.direct_id(blocks, h.n)) from unnest(holders) with ordinality as h (holder, n) order by h.n);
+    end if;
+    execute format('select a.ids, a.partitions, a.offsets
+        from trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) a', current_segment)
+    into ids, partitions, offsets
+    using t, home, touched, blocks, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, a_idempotency_keys, a_units, holders;
+    ids := coalesce(ids, '{}'); partitions := coalesce(partitions, '{}'); offsets := coalesce(offsets, '{}');
 end $$;
 
 -- For people and programs in any language: one message, in the caller's transaction. Returns its id.

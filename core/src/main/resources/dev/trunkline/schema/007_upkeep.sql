@@ -160,7 +160,7 @@ declare
     everything pg_snapshot;
     t record;
     outcome record;
-    highest bigint; segment_highest bigint;
+    highest bigint; highest_direct bigint; of_segment record;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         raise 'adopting needs READ COMMITTED' using errcode = 'TL007';
@@ -174,6 +174,7 @@ begin
     lock table trunkline.outbox_0, trunkline.outbox_1, trunkline.outbox_2, trunkline.outbox_3 in access exclusive mode;
     select format('%1$s:%1$s:', coalesce(max(o.xid::text::bigint), 0) + 1), coalesce(max(o.id), 0) into everything, highest from trunkline.outbox o;
     select greatest(highest, max(d.id)) into highest from trunkline.delayed d;
+    highest_direct := 0;
     for t in
         select l.topic, max(l.segment) as segment, array_agg(l.lane) as lanes
         from (select k.* from trunkline.lane k order by k.topic, k.lane for no key update) l group by l.topic
@@ -182,11 +183,15 @@ begin
             outcome := trunkline.drain(t.topic, t.lanes, t.segment, 100000, everything);
             exit when outcome.drained;
         end loop;
-        execute format('select max(s.id) from trunkline.segment_%s s', t.segment) into segment_highest;
-        highest := greatest(highest, segment_highest);
+        execute format('select max(s.id) filter (where s.id %% 2 = 1) as relayed, max(s.id) filter (where s.id %% 2 = 0) as direct
+            from trunkline.segment_%s s', t.segment) into of_segment;
+        highest := greatest(highest, of_segment.relayed);
+        highest_direct := greatest(highest_direct, of_segment.direct);
     end loop;
     truncate trunkline.outbox_0, trunkline.outbox_1, trunkline.outbox_2, trunkline.outbox_3;
-    perform setval('trunkline.message_id', greatest(highest, (select s.last_value from trunkline.message_id s)) + 1);
+    -- A dump reads sequences by the way, not by its snapshot: they may be behind.
+    perform setval('trunkline.message_id', greatest(highest, (select s.last_value from trunkline.message_id s)));
+    perform setval('trunkline.block_id', greatest(highest_direct >> 13, (select s.last_value from trunkline.block_id s)));
     insert into trunkline.mark (topic, lane, snapshot, due)
     select l.topic, l.lane, '1:1:', m.due
     from trunkline.lane l

@@ -61,7 +61,7 @@ class StatementsTest {
     void another_schema_takes_the_place_of_trunkline_everywhere() {
         assertThat(Migrator.script("other")
                         .lines()
-                        .filter(line -> line.matches(".*\\btrunkline[._].*"))
+                        .filter(line -> line.matches(".*trunkline.*"))
                         .collect(Collectors.toList()))
                 .isEmpty();
         assertThatThrownBy(() -> Migrator.checkedSchema("Robert'); drop table"))

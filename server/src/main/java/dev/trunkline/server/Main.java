@@ -1,10 +1,46 @@
 package dev.trunkline.server;
 
-/** Placeholder. */
+import dev.trunkline.server.demo.DemoCommand;
+import dev.trunkline.server.topics.TopicsCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The command line: {@code trunkline COMMAND}. Exits with 0 if all went well, 2 if it was called wrongly, else 1. */
+@Command(
+        name = "trunkline",
+        description = "Durable messaging inside PostgreSQL.",
+        scope = ScopeType.INHERIT,
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        subcommands = {
+            DemoCommand.class,
+            SchemaCommand.class,
+            MigrateCommand.class,
+            TopicsCommand.class,
+            PublishCommand.class,
+            TailCommand.class,
+            BenchCommand.class
+        })
 public final class Main {
-    private Main() {}
+
+    @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Show stack traces of errors.")
+    boolean debug;
 
     public static void main(String[] arguments) {
-        System.out.println("trunkline server: nothing here yet");
+        // Newer JDKs have a console even where there is no terminal, unless told otherwise.
+        System.setProperty("jdk.console", "java.base");
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        Main main = new Main();
+        OneLineErrors errors = new OneLineErrors(() -> main.debug);
+        return new CommandLine(main)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setAbbreviatedOptionsAllowed(false)
+                .setParameterExceptionHandler(errors)
+                .setExecutionExceptionHandler(errors);
     }
 }

@@ -1,0 +1,54 @@
+package dev.trunkline.server;
+
+import dev.trunkline.DatabaseUnavailableException;
+import dev.trunkline.Trunkline;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where an installation is and who opens it.
+ *
+ * @param url a JDBC URL; a user and a password in it win
+ */
+public record Address(String url, String user, String password, String schema) {
+
+    private static final String DRIVER = "jdbc:postgresql:";
+
+    /** An address with what PostgreSQL itself takes where no user is given. */
+    public static Address of(String url, @Nullable String user, @Nullable String password, String schema) {
+        return new Address(
+                url,
+                Objects.requireNonNullElseGet(user, () -> System.getProperty("user.name")),
+                Objects.requireNonNullElse(password, ""),
+                schema);
+    }
+
+    /** A builder for this address, once the database has answered: its refusal is said at once and clearly. */
+    public Trunkline.Builder installation() {
+        try {
+            connect().close();
+        } catch (SQLException e) {
+            throw new DatabaseUnavailableException(
+                    "can not connect to " + this + ": " + e.getMessage() + " Check --url, --user and --password.", e);
+        }
+        return Trunkline.builder().url(url, user, password).schema(schema);
+    }
+
+    /** A connection of its own, with the schema as search path. */
+    public Connection connect() throws SQLException {
+        if (!url.startsWith(DRIVER)) {
+            throw new SQLException("it is not a JDBC URL of PostgreSQL, such as " + DRIVER + "//localhost:5432/shop.");
+        }
+        Connection connection = DriverManager.getConnection(url, user, password);
+        connection.setSchema(schema);
+        return connection;
+    }
+
+    @Override
+    public String toString() {
+        return url.replaceAll("(?i)(password=)[^&]*", "$1...") + " as " + user;
+    }
+}

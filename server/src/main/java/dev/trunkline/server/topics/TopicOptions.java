@@ -1,0 +1,77 @@
+package dev.trunkline.server.topics;
+
+import dev.trunkline.Ordering;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.TopicSemantics;
+import java.time.Duration;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What can be said of a topic. What is not given stays as it is. */
+final class TopicOptions {
+
+    @Option(names = "--semantics", description = "Who gets a message: ${COMPLETION-CANDIDATES}.")
+    @Nullable
+    TopicSemantics semantics;
+
+    @Option(names = "--ordering", description = "${COMPLETION-CANDIDATES}. Stays for life.")
+    @Nullable
+    Ordering ordering;
+
+    @Option(names = "--partitions", description = "1 to 1024. Stays for life.")
+    @Nullable
+    Integer partitions;
+
+    @Option(names = "--lanes", description = "How many appends run at the same time. Stays for life.")
+    @Nullable
+    Integer lanes;
+
+    @Option(names = "--priority-levels", arity = "0..1", fallbackValue = "true", description = "Stays for life.")
+    @Nullable
+    Boolean priorityLevels;
+
+    @Option(names = "--namespace", description = "A first word to subscribe by.")
+    @Nullable
+    String namespace;
+
+    @Option(names = "--task", description = "A second word to subscribe by.")
+    @Nullable
+    String task;
+
+    @Option(names = "--retention", paramLabel = "DURATION", description = "How long messages are kept, such as P7D.")
+    @Nullable
+    Duration retention;
+
+    @Option(names = "--max-payload-bytes", description = "The largest payload that is accepted.")
+    @Nullable
+    Integer maxPayloadBytes;
+
+    @Option(names = "--segment-bytes", description = "The size at which a segment is closed.")
+    @Nullable
+    Long segmentBytes;
+
+    @Option(names = "--segment-age", paramLabel = "DURATION", description = "The age at which a segment is closed.")
+    @Nullable
+    Duration segmentAge;
+
+    TopicConfiguration applyTo(TopicConfiguration topic) {
+        topic = with(topic, semantics, TopicConfiguration::withSemantics);
+        topic = with(topic, ordering, TopicConfiguration::withOrdering);
+        topic = with(topic, partitions, TopicConfiguration::withPartitions);
+        topic = with(topic, lanes, TopicConfiguration::withLanes);
+        topic = with(topic, priorityLevels, TopicConfiguration::withPriorityLevels);
+        topic = with(topic, namespace, TopicConfiguration::withNamespace);
+        topic = with(topic, task, TopicConfiguration::withTask);
+        topic = with(topic, retention, TopicConfiguration::withRetention);
+        topic = with(topic, maxPayloadBytes, TopicConfiguration::withMaxPayloadBytes);
+        return topic.withSegments(
+                segmentBytes == null ? topic.segmentBytes() : segmentBytes,
+                segmentAge == null ? topic.segmentAge() : segmentAge);
+    }
+
+    private static <V> TopicConfiguration with(
+            TopicConfiguration topic, @Nullable V value, BiFunction<TopicConfiguration, V, TopicConfiguration> change) {
+        return value == null ? topic : change.apply(topic, value);
+    }
+}

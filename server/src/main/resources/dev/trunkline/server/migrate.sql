@@ -1,0 +1,2 @@
+-- name: version
+select max(version) from migration

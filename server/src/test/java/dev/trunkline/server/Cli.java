@@ -1,0 +1,52 @@
+package dev.trunkline.server;
+
+import dev.trunkline.embedded.EmbeddedPostgres;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import picocli.CommandLine;
+
+/** Runs commands in this JVM, and has a real PostgreSQL for them. */
+public final class Cli {
+
+    private static final AtomicInteger DATABASES = new AtomicInteger();
+
+    private Cli() {}
+
+    /** What a command left behind. */
+    public record Result(int code, String out, String err) {}
+
+    private static final class Server {
+        static final EmbeddedPostgres POSTGRES =
+                EmbeddedPostgres.temporary().unsafeFast().start();
+    }
+
+    public static EmbeddedPostgres postgres() {
+        return Server.POSTGRES;
+    }
+
+    /** The name of a fresh, empty database. */
+    public static String freshDatabase() {
+        String name = "cli_" + DATABASES.incrementAndGet();
+        postgres().createDatabase(name);
+        return name;
+    }
+
+    public static Result run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        int code = line.execute(arguments);
+        return new Result(code, out.toString(), err.toString());
+    }
+
+    /** Runs a command on a database of {@link #postgres}. */
+    public static Result on(String database, String... arguments) {
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--url", postgres().jdbcUrl(database)));
+        all.addAll(List.of("--user", postgres().user(), "--password", postgres().password()));
+        return run(all.toArray(String[]::new));
+    }
+}

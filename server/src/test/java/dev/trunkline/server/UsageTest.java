@@ -1,0 +1,92 @@
+package dev.trunkline.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class UsageTest {
+
+    @Test
+    void help_names_every_command() {
+        Cli.Result help = Cli.run("--help");
+        assertThat(help.code()).isZero();
+        assertThat(help.out()).contains("demo", "schema", "migrate", "topics", "publish", "tail");
+        assertThat(Cli.run("topics", "create", "--help").out()).contains("--partitions", "--url");
+    }
+
+    @Test
+    void version_names_the_program() {
+        Cli.Result version = Cli.run("--version");
+        assertThat(version.code()).isZero();
+        assertThat(version.out()).startsWith("trunkline ");
+    }
+
+    @Test
+    void a_wrong_call_exits_2_with_one_line() {
+        for (List<String> wrong : List.of(
+                List.<String>of(),
+                List.of("nonsense"),
+                List.of("topics"),
+                List.of("tail"),
+                List.of("demo", "--seconds", "many"),
+                List.of("demo", "--seconds", "0"),
+                List.of("demo", "--data", "here", "--url", "there"),
+                List.of("publish", "orders", "x", "--delay", "soon", "--url", "jdbc:postgresql:x"),
+                List.of("bench", "--anything"))) {
+            Cli.Result result = Cli.run(wrong.toArray(String[]::new));
+            assertThat(result.code()).as("%s", wrong).isEqualTo(2);
+            assertThat(result.err()).as("%s", wrong).startsWith("trunkline: ").hasLineCount(1);
+        }
+    }
+
+    @Test
+    void bench_points_to_the_launcher() {
+        assertThat(Cli.run("bench").err()).contains("./trunkline bench");
+    }
+
+    @Test
+    void a_command_without_a_database_says_how_to_give_one() {
+        assumeTrue(System.getenv("TRUNKLINE_URL") == null);
+        Cli.Result result = Cli.run("topics", "list");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err()).hasLineCount(1).contains("--url", "TRUNKLINE_URL");
+    }
+
+    @Test
+    void a_database_that_is_not_there_gives_one_clear_line() {
+        for (String url : List.of("jdbc:postgresql://127.0.0.1:1/shop?password=secret", "localhost/shop")) {
+            for (String command : List.of("migrate", "demo")) {
+                Cli.Result result = Cli.run(command, "--url", url, "--user", "me");
+                assertThat(result.code()).isEqualTo(1);
+                assertThat(result.err())
+                        .hasLineCount(1)
+                        .startsWith("trunkline: can not connect to ")
+                        .contains("as me", "--url")
+                        .doesNotContain("secret");
+            }
+        }
+    }
+
+    @Test
+    void a_wrong_password_gives_one_clear_line() {
+        Cli.Result result = Cli.run("topics", "list", "--url", Cli.postgres().jdbcUrl(), "--user", "nobody");
+        assertThat(result.code()).isEqualTo(1);
+        assertThat(result.err()).hasLineCount(1).contains("nobody", "--password");
+    }
+
+    @Test
+    void debug_adds_the_stack_trace() {
+        assertThat(Cli.run("migrate", "--debug", "--url", "jdbc:postgresql://127.0.0.1:1/x")
+                        .err())
+                .contains("\tat dev.trunkline.server");
+    }
+
+    @Test
+    void a_database_without_the_schema_says_what_to_run() {
+        Cli.Result result = Cli.on(Cli.freshDatabase(), "topics", "list");
+        assertThat(result.code()).isEqualTo(1);
+        assertThat(result.err()).hasLineCount(1).contains("trunkline schema");
+    }
+}
