@@ -47,6 +47,15 @@ public final class Database implements AutoCloseable {
         }
     }
 
+    /** As {@link #call}, for what only reads: a lost connection leaves nothing unknown. */
+    public <T extends @Nullable Object> T read(Call<T> call) {
+        try {
+            return attempt(call);
+        } catch (SQLException e) {
+            throw Failure.explainRead(e);
+        }
+    }
+
     /** As {@link #call}, for callers that decide on the error themselves. Not having got a connection is thrown explained. */
     public <T extends @Nullable Object> T attempt(Call<T> call) throws SQLException {
         Connection connection;

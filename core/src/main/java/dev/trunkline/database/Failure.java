@@ -59,6 +59,13 @@ public enum Failure {
         };
     }
 
+    /** The exception that says it to a user who only read. */
+    public static TrunklineException explainRead(SQLException e) {
+        return of(e) == UNKNOWN
+                ? new DatabaseUnavailableException("the connection was lost (" + message(e) + "): try again", e)
+                : explain(e);
+    }
+
     /** The exception for not having got a connection at all. */
     public static DatabaseUnavailableException noConnection(SQLException e) {
         return new DatabaseUnavailableException(

@@ -41,7 +41,7 @@ final class SegmentReader {
     }
 
     TopicLog refresh(String name) {
-        TopicLog topic = name.indexOf('\0') >= 0 ? null : database.call(connection -> find(connection, name));
+        TopicLog topic = name.indexOf('\0') >= 0 ? null : database.read(connection -> find(connection, name));
         if (topic == null) {
             known.remove(name);
             throw new UnknownTopicException("there is no topic \"" + name + "\": create it first");
@@ -103,9 +103,12 @@ final class SegmentReader {
             }
             bySegment.computeIfAbsent(segment.id(), id -> new ArrayList<>()).add(i);
         }
+        // Positions move only when all is read: an error in a later segment must not lose what came before it.
+        long[] reached = positions.clone();
         List<LogMessage> messages = new ArrayList<>();
         bySegment.forEach(
-                (segment, places) -> messages.addAll(readSegment(topic, segment, places, strands, positions, most)));
+                (segment, places) -> messages.addAll(readSegment(topic, segment, places, strands, reached, most)));
+        System.arraycopy(reached, 0, positions, 0, reached.length);
         return messages;
     }
 
@@ -137,7 +140,7 @@ final class SegmentReader {
             if (UNDEFINED_TABLE.equals(e.getSQLState())) {
                 return List.of(); // the segment has just been dropped: the catalogue will tell
             }
-            throw Failure.explain(e);
+            throw Failure.explainRead(e);
         }
         advance(topic, messages, places, strands, positions);
         return messages;
@@ -203,7 +206,7 @@ final class SegmentReader {
     record Bounds(Long[] firsts, Long[] ends) {}
 
     Bounds bounds(TopicLog topic) {
-        return database.call(connection -> {
+        return database.read(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("bounds"))) {
                 statement.setInt(1, topic.id());
                 try (ResultSet row = statement.executeQuery()) {
@@ -220,7 +223,7 @@ final class SegmentReader {
     }
 
     long offsetAt(TopicLog topic, int strand, OffsetDateTime time) {
-        return database.call(connection -> {
+        return database.read(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("offsetAt"))) {
                 statement.setInt(1, topic.id());
                 statement.setInt(2, strand);

@@ -55,8 +55,8 @@ public final class Migrator {
 
     /** Applies what is missing, once however many processes start at the same time, and adopts a restored database. */
     public void migrate() {
-        database.call(this::requirePostgres);
-        if (database.call(this::version) < FILES.size()) {
+        database.read(this::requirePostgres);
+        if (database.read(this::version) < FILES.size()) {
             database.transact(connection -> {
                 lock(connection);
                 apply(connection, version(connection));
@@ -69,7 +69,7 @@ public final class Migrator {
 
     /** For databases that somebody else migrates. */
     public void verify() {
-        database.call(this::requirePostgres);
+        database.read(this::requirePostgres);
         requireCurrent();
         adopt();
     }
@@ -171,7 +171,7 @@ public final class Migrator {
     }
 
     private void requireCurrent() {
-        int version = database.call(this::version);
+        int version = database.read(this::version);
         if (version > FILES.size()) {
             throw new IncompatibleDatabaseException("schema " + database.schema() + " is at version " + version
                     + ", newer than the " + FILES.size() + " that this library knows: upgrade the library");
@@ -179,7 +179,7 @@ public final class Migrator {
         if (version < FILES.size()) {
             throw new IncompatibleDatabaseException(
                     "schema " + database.schema() + " is at version " + version + ", this library needs " + FILES.size()
-                            + ": open it with migrate(true), or run what `trunkline schema` prints");
+                            + ": run `trunkline migrate`, open it with migrate(true), or apply what `trunkline schema` prints");
         }
     }
 

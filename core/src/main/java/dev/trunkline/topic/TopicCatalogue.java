@@ -117,7 +117,7 @@ public final class TopicCatalogue implements Topics {
 
     /** Creates a topic that nobody has configured as a queue, if the installation wants that; otherwise explains. */
     public void createUnconfigured(String name, UnknownTopicException unknown) {
-        UnconfiguredTopics choice = database.call(connection -> {
+        UnconfiguredTopics choice = database.read(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("unconfigured"));
                     ResultSet row = statement.executeQuery()) {
                 row.next();
@@ -169,7 +169,7 @@ public final class TopicCatalogue implements Topics {
     }
 
     private List<TopicConfiguration> query(String statementName, Binding binding) {
-        return database.call(connection -> {
+        return database.read(connection -> {
             try (PreparedStatement statement = prepare(connection, statementName, binding);
                     ResultSet row = statement.executeQuery()) {
                 List<TopicConfiguration> topics = new ArrayList<>();

@@ -8,7 +8,7 @@ create sequence trunkline.block_id as bigint cache 1;
 
 create function trunkline.direct_id(blocks bigint[], n bigint) returns bigint
     language sql immutable parallel safe
-    return blocks[(n - 1) / 4096 + 1] << 13 | ((n - 1) % 4096) << 1;
+    return (blocks[(n - 1) / 4096 + 1] << 13) | (((n - 1) % 4096) << 1);
 
 do $$
 begin

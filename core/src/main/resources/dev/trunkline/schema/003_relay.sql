@@ -84,6 +84,7 @@ end $$;
 -- when it began, so that what the same transaction appends next comes after it.
 create function trunkline.drain(a_topic int, a_lanes int[], a_segment int, a_chunk int, a_seen pg_snapshot, out drained boolean, out moved bigint)
     language plpgsql
+    set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan set work_mem = '64MB'
 as $$
 declare
     began timestamptz := clock_timestamp();
@@ -297,8 +298,7 @@ end $$;
 -- Relays every lane of a topic that nobody else is appending to. Null: all were taken.
 create function trunkline.relay(a_topic int, a_chunk int default 100000) returns bigint
     language plpgsql security definer
-    set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
-    set work_mem = '64MB'
+    set search_path = pg_catalog, pg_temp
 as $$
 declare
     lanes int[];

@@ -88,14 +88,12 @@ begin
                 insert into trunkline.segment_%1$s as s
                     ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
                 select e."offset" + row_number() over w, m.id, m.unit, e.appended_at, e.appended_at, m.partition,
-                       lead(m.unit) over w is distinct from m.unit, m.key, m.correlation_id, m.content_type, m.headers::text[], m.payload
+                       lead(m.unit) over w is distinct from m.unit, keys[m.n], correlation_ids[m.n], content_types[m.n], headers[m.n]::text[], payloads[m.n]
                 from (
-                    select trunkline.direct_id(blocks, k.n) as id, trunkline.direct_id(blocks, coalesce(k.unit, k.n)) as unit,
-                           trunkline.place(t.partitions, t.lanes, coalesce(k.key, k.idempotency_key), home, k.n, k.priority) as partition,
-                           k.key, k.payload, k.headers, k.content_type, k.correlation_id
-                    from unnest(keys, payloads, headers, content_types, correlation_ids, priorities, idempotency_keys, units, holders) with ordinality
-                        as k (key, payload, headers, content_type, correlation_id, priority, idempotency_key, unit, holder, n)
-                    where k.holder is null) m
+                    select k.n, trunkline.direct_id(blocks, k.n) as id, trunkline.direct_id(blocks, coalesce(units[k.n], k.n)) as unit,
+                           trunkline.place(t.partitions, t.lanes, coalesce(keys[k.n], idempotency_keys[k.n]), home, k.n, priorities[k.n]) as partition
+                    from generate_series(1, cardinality(payloads)) k (n)
+                    where holders[k.n] is null) m
                 join tail e on e.partition = m.partition
                 window w as (partition by m.partition order by m.id)
                 returning s.id, s.partition, s."offset"

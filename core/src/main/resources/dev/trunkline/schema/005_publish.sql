@@ -201,8 +201,7 @@ create function trunkline.append(
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
     out ids bigint[], out partitions int[], out offsets bigint[], out holders bigint[], out partition_count int)
     language plpgsql security definer
-    set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
-    set plan_cache_mode = force_generic_plan set work_mem = '64MB' set lock_timeout = '1s'
+    set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set lock_timeout = '1s'
 as $$
 declare
     size int := cardinality(a_payloads);

@@ -14,11 +14,17 @@ begin
                 null; -- somebody else was faster
             end;
         end loop;
-        if not pg_has_role(current_user, 'trunkline_owner', 'member') then
+        -- From 16 on, whoever creates a role may grant it, but not yet act as it.
+        if current_setting('server_version_num')::int >= 160000 then
+            if not pg_has_role(current_user, 'trunkline_owner', 'set') then
+                execute 'grant trunkline_owner to current_user with inherit true, set true';
+            end if;
+        elsif not pg_has_role(current_user, 'trunkline_owner', 'member') then
             grant trunkline_owner to current_user;
         end if;
     end if;
-    if exists (select from pg_roles r where r.rolname = 'trunkline_owner') and pg_has_role(current_user, 'trunkline_owner', 'member') then
+    if exists (select from pg_roles r where r.rolname = 'trunkline_owner')
+        and pg_has_role(current_user, 'trunkline_owner', case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) then
         create schema if not exists trunkline authorization trunkline_owner;
         set local role trunkline_owner;
     else

@@ -35,7 +35,11 @@ public final class Cli {
     }
 
     public static Result run(String... arguments) {
-        StringWriter out = new StringWriter();
+        return run(new StringWriter(), arguments);
+    }
+
+    /** Runs a command whose output can be watched meanwhile. */
+    public static Result run(StringWriter out, String... arguments) {
         StringWriter err = new StringWriter();
         CommandLine line = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
         int code = line.execute(arguments);

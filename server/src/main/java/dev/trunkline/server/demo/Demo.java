@@ -96,11 +96,17 @@ final class Demo {
         stop.countDown();
     }
 
-    /** Waits until all that was published is read, as long as reading goes on. */
+    /**
+     * Waits until all that was published is read, as long as reading goes on, and all that was delayed is due. Messages of
+     * unknown outcome may be read without being counted as published: the count alone would end it too early.
+     */
     private void catchUp(Future<?> reader) throws InterruptedException {
         long read = tally.read.sum();
         long since = tally.now();
-        while (tally.waiting() > 0 && !reader.isDone() && tally.now() - since < PATIENCE.toNanos()) {
+        long allDue = since + Order.LONGEST_DELAY.toNanos();
+        while ((tally.waiting() > 0 || tally.now() < allDue)
+                && !reader.isDone()
+                && tally.now() - since < PATIENCE.toNanos()) {
             TimeUnit.MILLISECONDS.sleep(20);
             if (tally.read.sum() > read) {
                 read = tally.read.sum();

@@ -1,5 +1,6 @@
 package dev.trunkline.server.demo;
 
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -10,6 +11,8 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 record Order(Way way, int writer, long number, String customer, int cents, int delayMillis) {
 
+    static final Duration SHORTEST_DELAY = Duration.ofMillis(50);
+    static final Duration LONGEST_DELAY = Duration.ofMillis(500);
     private static final int CUSTOMERS = 100;
 
     /** What makes an order this one: its writer and its number. */
@@ -28,7 +31,7 @@ record Order(Way way, int writer, long number, String customer, int cents, int d
                 number,
                 "customer-" + random.nextInt(CUSTOMERS),
                 random.nextInt(100, 100_000),
-                way == Way.DELAYED ? random.nextInt(50, 501) : 0);
+                way == Way.DELAYED ? (int) random.nextLong(SHORTEST_DELAY.toMillis(), LONGEST_DELAY.toMillis()) : 0);
     }
 
     Id id() {

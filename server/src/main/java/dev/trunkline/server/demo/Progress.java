@@ -46,8 +46,10 @@ final class Progress {
         }
     }
 
-    /** Leaves the last line standing. */
+    /** The last line, with the rate over all, stays. */
     void end() {
+        lastRead = 0;
+        lastTime = 0;
         show();
         if (terminal) {
             out.println();

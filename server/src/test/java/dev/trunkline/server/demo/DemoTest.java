@@ -1,19 +1,25 @@
 package dev.trunkline.server.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import dev.trunkline.embedded.EmbeddedPostgres;
+import dev.trunkline.embedded.Shutdown;
 import dev.trunkline.server.Cli;
 import dev.trunkline.server.Main;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,6 +58,31 @@ class DemoTest {
         for (int run = 0; run < 2; run++) {
             Cli.Result demo = Cli.run("demo", "--seconds", "1", "--data", data.toString());
             assertThat(demo.code()).as(demo.out() + demo.err()).isZero();
+        }
+    }
+
+    @Test
+    void the_proof_holds_over_a_restart_of_the_database() throws Exception {
+        try (EmbeddedPostgres postgres =
+                EmbeddedPostgres.temporary().unsafeFast().start()) {
+            StringWriter out = new StringWriter();
+            CompletableFuture<Cli.Result> demo = CompletableFuture.supplyAsync(() -> Cli.run(
+                    out,
+                    "demo",
+                    "--seconds",
+                    "6",
+                    "--url",
+                    postgres.jdbcUrl(),
+                    "--user",
+                    postgres.user(),
+                    "--password",
+                    postgres.password()));
+            await().atMost(Duration.ofMinutes(1)).until(() -> out.toString().contains("msg/s"));
+            postgres.restart(Shutdown.FAST);
+
+            Cli.Result result = demo.get(2, TimeUnit.MINUTES);
+            assertThat(result.code()).as(result.out() + result.err()).isZero();
+            assertThat(result.out()).contains("All 12 lines hold.");
         }
     }
 
