@@ -10,10 +10,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +52,7 @@ final class Appender {
                 Columns.bind(statement, 11, "int4", units(batch, messages.size()));
                 try (ResultSet row = statement.executeQuery()) {
                     row.next();
-                    return appended(topic, messages.size(), row);
+                    return appended(topic, row);
                 }
             }
         });
@@ -76,38 +74,43 @@ final class Appender {
         return units;
     }
 
-    private static Appended appended(String topic, int size, ResultSet row) throws SQLException {
-        Long[] ids = (Long[]) row.getArray(1).getArray();
-        Array offsets = row.getArray(3);
-        List<Receipt> receipts = new ArrayList<>(size);
-        if (offsets == null) {
+    private static Appended appended(String topic, ResultSet row) throws SQLException {
+        @Nullable Long[] ids = longs(row.getArray(1));
+        List<Receipt> receipts = new ArrayList<>();
+        if (ids.length > 0) {
             for (long id : ids) {
                 receipts.add(new Receipt(topic, id, OptionalInt.empty(), OptionalLong.empty(), false));
             }
             return new Appended(receipts, false);
         }
-        Iterator<Receipt> added =
-                added(topic, ids, (Integer[]) row.getArray(2).getArray(), (Long[]) offsets.getArray(), row.getInt(5));
-        @Nullable Long[] holders = longs(row.getArray(4));
-        for (int i = 0; i < size; i++) {
+        long baseId = row.getLong(2);
+        int partitionCount = row.getInt(3);
+        Integer[] places = (Integer[]) row.getArray(4).getArray();
+        long[] tails = tails((Integer[]) row.getArray(5).getArray(), longs(row.getArray(6)));
+        @Nullable Long[] holders = longs(row.getArray(7));
+        for (int i = 0; i < places.length; i++) {
             Long holder = holders.length == 0 ? null : holders[i];
+            int place = places[i];
             receipts.add(
-                    holder == null
-                            ? added.next()
-                            : new Receipt(topic, holder, OptionalInt.empty(), OptionalLong.empty(), true));
+                    holder != null
+                            ? new Receipt(topic, holder, OptionalInt.empty(), OptionalLong.empty(), true)
+                            : new Receipt(
+                                    topic,
+                                    baseId + 2L * (i + 1),
+                                    OptionalInt.of(place % partitionCount),
+                                    OptionalLong.of(++tails[place]),
+                                    false));
         }
         return new Appended(receipts, true);
     }
 
-    /** The messages that were added, in the order of the batch, which is that of their ids. */
-    private static Iterator<Receipt> added(String topic, Long[] ids, Integer[] places, Long[] offsets, int partitions) {
-        Receipt[] receipts = new Receipt[ids.length];
-        for (int i = 0; i < ids.length; i++) {
-            receipts[i] = new Receipt(
-                    topic, ids[i], OptionalInt.of(places[i] % partitions), OptionalLong.of(offsets[i]), false);
+    /** The last offsets before the batch, by place. */
+    private static long[] tails(Integer[] touched, @Nullable Long[] offsets) {
+        long[] tails = new long[touched[touched.length - 1] + 1];
+        for (int i = 0; i < touched.length; i++) {
+            tails[touched[i]] = Objects.requireNonNull(offsets[i]);
         }
-        Arrays.sort(receipts, Comparator.comparingLong(Receipt::id));
-        return Arrays.asList(receipts).iterator();
+        return tails;
     }
 
     private static @Nullable Long[] longs(@Nullable Array array) throws SQLException {

@@ -1,2 +1,3 @@
 -- name: append
-select a.ids, a.partitions, a.offsets, a.holders, a.partition_count from trunkline.append(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) a
+select a.ids, a.base_id, a.partition_count, a.partitions, a.touched, a.tails, a.holders
+from trunkline.append(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) a

@@ -1,14 +1,10 @@
 -- Where messages wait for their offset: the outbox (until the relay comes), delayed (until due).
 -- A row's transaction is its stamp xid. Rows are never updated or deleted: a slot is truncated as a whole.
 
--- Ids of messages that go through the outbox are odd and grow with time: the relay orders by them. Those that are appended
--- directly are even and come in blocks of 4096, one or more per batch.
+-- Ids of messages that go through the outbox are odd and grow with time: the relay orders by them. Those of messages that
+-- are appended directly are even, and count from the number of their batch times 2^20.
 create sequence trunkline.message_id as bigint increment by 2 start with 1 cache 1;
-create sequence trunkline.block_id as bigint cache 1;
-
-create function trunkline.direct_id(blocks bigint[], n bigint) returns bigint
-    language sql immutable parallel safe
-    return (blocks[(n - 1) / 4096 + 1] << 13) | (((n - 1) % 4096) << 1);
+create sequence trunkline.batch_id as bigint cache 1;
 
 do $$
 begin

@@ -73,33 +73,32 @@ begin
         end $f$;
 
         -- touched holds at least the partitions of the batch. Messages whose idempotency key another one holds are left out.
+        -- Returns the tails of the touched partitions as they were.
         create function trunkline.segment_%1$s_append(
-            t trunkline.topic, home int, touched int[], blocks bigint[], keys text[], payloads bytea[], headers text[], content_types text[],
-            correlation_ids text[], priorities int[], idempotency_keys text[], units int[], holders bigint[],
-            out ids bigint[], out partitions int[], out offsets bigint[])
+            base_id bigint, touched int[], partitions int[], units int[], holders bigint[], keys text[], payloads bytea[], headers text[],
+            content_types text[], correlation_ids text[], out tails bigint[])
             language plpgsql
         as $f$
         declare
             clock timestamptz := clock_timestamp();
+            size int := cardinality(partitions);
         begin
             with tail as materialized (
                 select e.* from trunkline.segment_%1$s_tails(touched, clock) e
             ), appended as (
-                insert into trunkline.segment_%1$s as s
+                insert into trunkline.segment_%1$s
                     ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
-                select e."offset" + row_number() over w, m.id, m.unit, e.appended_at, e.appended_at, m.partition,
+                select e."offset" + row_number() over w, base_id + 2 * m.n, base_id + 2 * m.unit, e.appended_at, e.appended_at, m.partition,
                        lead(m.unit) over w is distinct from m.unit, keys[m.n], correlation_ids[m.n], content_types[m.n], headers[m.n]::text[], payloads[m.n]
                 from (
-                    select k.n, trunkline.direct_id(blocks, k.n) as id, trunkline.direct_id(blocks, coalesce(units[k.n], k.n)) as unit,
-                           trunkline.place(t.partitions, t.lanes, coalesce(keys[k.n], idempotency_keys[k.n]), home, k.n, priorities[k.n]) as partition
-                    from generate_series(1, cardinality(payloads)) k (n)
-                    where holders[k.n] is null) m
+                    select k.n, partitions[k.n] as partition, coalesce(units[k.n], k.n) as unit
+                    from generate_series(1, size) k (n) where holders[k.n] is null) m
                 join tail e on e.partition = m.partition
-                window w as (partition by m.partition order by m.id)
-                returning s.id, s.partition, s."offset"
+                window w as (partition by m.partition order by m.n)
             )
-            select array_agg(a.id), array_agg(a.partition), array_agg(a."offset") into ids, partitions, offsets from appended a;
+            select array_agg(e."offset" order by e.partition) into tails from tail e;
         end $f$;
+
         revoke all on function trunkline.segment_%1$s_tails, trunkline.segment_%1$s_relay, trunkline.segment_%1$s_append from public;
     $ddl$, segment_id);
     return segment_id;

@@ -193,23 +193,23 @@ end $$;
 
 -- A batch in a transaction of its own. Under the locks of its lanes it first relays what is pending and then appends
 -- itself, one write per message. It goes to the outbox instead if a lane is taken and it may not wait, if a large
--- difference is being relayed, or if one of its messages is for later. Then offsets is null and ids are in the order of the
--- batch. Otherwise ids, partitions and offsets are those of the appended messages, in no order but that of their ids, and
--- holders has the id of the message that holds its idempotency key for each one that was left out.
+-- difference is being relayed, or if one of its messages is for later: then ids says which. Otherwise ids and offsets
+-- follow from what comes back: the n-th message has the id base_id + 2 n and takes the next offset of its partition, whose
+-- tail was that of touched; unless holders has the id of another message, which holds its idempotency key.
+-- What can be done before the locks are taken is done before.
 create function trunkline.append(
     a_topic text, a_wait boolean, a_keys text[], a_payloads bytea[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
-    out ids bigint[], out partitions int[], out offsets bigint[], out holders bigint[], out partition_count int)
+    out ids bigint[], out base_id bigint, out partition_count int, out partitions int[], out touched int[], out tails bigint[], out holders bigint[])
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set lock_timeout = '1s'
 as $$
 declare
     size int := cardinality(a_payloads);
-    t trunkline.topic;
     largest int;
-    home int; touched int[]; wanted int[]; held int[];
+    t trunkline.topic;
+    home int; wanted int[]; held int[];
     current_segment int;
-    blocks bigint[];
     due_ats timestamptz[];
     drained boolean := false;
 begin
@@ -223,7 +223,10 @@ begin
     else
         select max(octet_length(p)) into largest from unnest(a_payloads) p;
     end if;
-    if t.id is null or a_dues is not null or a_priorities is not null or largest > t.max_payload_bytes then
+    if t.id is null or a_dues is not null or a_priorities is not null or largest > t.max_payload_bytes or size > 500000 then
+        if size > 500000 then
+            perform trunkline.refuse(format('a batch of %s messages is over the limit of 500000', size), 'TL003', 'Publish several batches.');
+        end if;
         select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(a_dues) with ordinality as d (due, n);
         perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys);
     end if;
@@ -233,18 +236,18 @@ begin
         -- Messages without a key stay together in one lane: the first that is free.
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
         home := coalesce(home, (random() * (t.lanes - 1))::int);
-        wanted := array[home];
-    end if;
-    if size >= 32 and t.partitions * t.levels <= 64 then
-        -- A large batch touches about every partition: not worth finding out which.
-        touched := array(select generate_series(0, t.partitions * t.levels - 1));
-        wanted := coalesce(wanted, array(select generate_series(0, t.lanes - 1)));
-        home := coalesce(home, 0);
     else
-        home := coalesce(home, trunkline.partition_of(coalesce(a_keys[1], a_idempotency_keys[1], ''), t.partitions) % t.lanes);
-        select array_agg(distinct p.place), array_agg(distinct p.place % t.partitions % t.lanes) into touched, wanted
-        from (select trunkline.place(t.partitions, t.lanes, coalesce(k.key, k.idempotency_key), home, k.n, k.priority) as place
-              from unnest(a_content_types, a_keys, a_idempotency_keys, a_priorities) with ordinality as k (every, key, idempotency_key, priority, n)) p;
+        home := trunkline.partition_of(coalesce(a_keys[1], a_idempotency_keys[1], ''), t.partitions) % t.lanes;
+    end if;
+    if size = 1 then
+        partitions := array[trunkline.place(t.partitions, t.lanes, coalesce(a_keys[1], a_idempotency_keys[1]), home, 1, a_priorities[1])];
+        touched := partitions;
+        wanted := array[partitions[1] % t.partitions % t.lanes];
+    else
+        partitions := array(
+            select trunkline.place(t.partitions, t.lanes, coalesce(a_keys[n], a_idempotency_keys[n]), home, n, a_priorities[n])
+            from generate_series(1, size) n order by n);
+        select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;
     end if;
 
     if due_ats is null and a_wait then
@@ -269,23 +272,17 @@ begin
         return;
     end if;
 
-    if size <= 4096 then
-        blocks := array[nextval('trunkline.block_id')];
-    else
-        blocks := array(select nextval('trunkline.block_id') from generate_series(0, (size - 1) / 4096));
-    end if;
+    base_id := nextval('trunkline.batch_id') << 20;
     if a_idempotency_keys is not null then
-        holders := trunkline.claim_idempotency_keys(t.id,
-            array(select trunkline.place(t.partitions, t.lanes, coalesce(k.key, k.idempotency_key), home, k.n, k.priority)
-                  from unnest(a_idempotency_keys, a_keys, a_priorities) with ordinality as k (idempotency_key, key, priority, n) order by k.n),
-            a_idempotency_keys, array(select trunkline.direct_id(blocks, n) from generate_series(1, size) n order by n));
-        holders := array(select nullif(h.holder, trunkline.direct_id(blocks, h.n)) from unnest(holders) with ordinality as h (holder, n) order by h.n);
+        holders := array(
+            select nullif(h.holder, base_id + 2 * h.n)
+            from unnest(trunkline.claim_idempotency_keys(t.id, partitions, a_idempotency_keys,
+                array(select base_id + 2 * n from generate_series(1, size) n order by n))) with ordinality as h (holder, n)
+            order by h.n);
     end if;
-    execute format('select a.ids, a.partitions, a.offsets
-        from trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) a', current_segment)
-    into ids, partitions, offsets
-    using t, home, touched, blocks, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, a_idempotency_keys, a_units, holders;
-    ids := coalesce(ids, '{}'); partitions := coalesce(partitions, '{}'); offsets := coalesce(offsets, '{}');
+    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', current_segment)
+    into tails
+    using base_id, touched, partitions, a_units, holders, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids;
 end $$;
 
 -- For people and programs in any language: one message, in the caller's transaction. Returns its id.

@@ -191,7 +191,7 @@ begin
     truncate trunkline.outbox_0, trunkline.outbox_1, trunkline.outbox_2, trunkline.outbox_3;
     -- A dump reads sequences by the way, not by its snapshot: they may be behind.
     perform setval('trunkline.message_id', greatest(highest, (select s.last_value from trunkline.message_id s)));
-    perform setval('trunkline.block_id', greatest(highest_direct >> 13, (select s.last_value from trunkline.block_id s)));
+    perform setval('trunkline.batch_id', greatest(highest_direct >> 20, (select s.last_value from trunkline.batch_id s)));
     insert into trunkline.mark (topic, lane, snapshot, due)
     select l.topic, l.lane, '1:1:', m.due
     from trunkline.lane l
