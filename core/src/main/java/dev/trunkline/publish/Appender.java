@@ -11,7 +11,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -75,10 +74,10 @@ final class Appender {
     }
 
     private static Appended appended(String topic, ResultSet row) throws SQLException {
-        @Nullable Long[] ids = longs(row.getArray(1));
         List<Receipt> receipts = new ArrayList<>();
-        if (ids.length > 0) {
-            for (long id : ids) {
+        Array ids = row.getArray(1);
+        if (ids != null) {
+            for (Long id : (Long[]) ids.getArray()) {
                 receipts.add(new Receipt(topic, id, OptionalInt.empty(), OptionalLong.empty(), false));
             }
             return new Appended(receipts, false);
@@ -86,7 +85,8 @@ final class Appender {
         long baseId = row.getLong(2);
         int partitionCount = row.getInt(3);
         Integer[] places = (Integer[]) row.getArray(4).getArray();
-        long[] tails = tails((Integer[]) row.getArray(5).getArray(), longs(row.getArray(6)));
+        long[] tails = tails(
+                (Integer[]) row.getArray(5).getArray(), (Long[]) row.getArray(6).getArray());
         @Nullable Long[] holders = longs(row.getArray(7));
         for (int i = 0; i < places.length; i++) {
             Long holder = holders.length == 0 ? null : holders[i];
@@ -105,10 +105,10 @@ final class Appender {
     }
 
     /** The last offsets before the batch, by place. */
-    private static long[] tails(Integer[] touched, @Nullable Long[] offsets) {
+    private static long[] tails(Integer[] touched, Long[] offsets) {
         long[] tails = new long[touched[touched.length - 1] + 1];
         for (int i = 0; i < touched.length; i++) {
-            tails[touched[i]] = Objects.requireNonNull(offsets[i]);
+            tails[touched[i]] = offsets[i];
         }
         return tails;
     }
