@@ -37,7 +37,6 @@ final class Appender {
         String topic = messages.getFirst().topic();
         return database.attempt(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("append"))) {
-                statement.setQueryTimeout(Database.STATEMENT_SECONDS);
                 statement.setString(1, topic);
                 statement.setBoolean(2, wait);
                 columns.bindText(statement, 3, Encoded::key);

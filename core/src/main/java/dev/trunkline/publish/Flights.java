@@ -65,6 +65,7 @@ final class Flights {
         this.landing = landing;
     }
 
+    /** Takes a submission on. A caller that waits for it flies the batch itself if one can take off: no thread is woken for it. */
     void submit(Submission submission) {
         boolean takeOff;
         lock.lock();
@@ -78,8 +79,37 @@ final class Flights {
         } finally {
             lock.unlock();
         }
-        if (takeOff) {
-            Thread.ofVirtual().name("trunkline-publish").start(this::fly);
+        if (takeOff && submission.isAwaited()) {
+            flyOnce();
+        } else if (takeOff) {
+            flyOn();
+        }
+    }
+
+    private void flyOn() {
+        Thread.ofVirtual().name("trunkline-publish").start(this::fly);
+    }
+
+    /** One batch in the caller's thread; whatever has gathered meanwhile is not for the caller to wait for. */
+    private void flyOnce() {
+        List<Submission> batch = board();
+        if (batch.isEmpty()) {
+            return;
+        }
+        send(batch);
+        land(batch);
+        boolean more;
+        lock.lock();
+        try {
+            more = !waiting.isEmpty();
+            if (!more) {
+                flying--;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (more) {
+            flyOn();
         }
     }
 

@@ -30,6 +30,11 @@ final class Submission {
         return messages;
     }
 
+    /** Whether its caller does nothing else until it is over. */
+    boolean isAwaited() {
+        return !ordered;
+    }
+
     int size() {
         return messages.size();
     }
