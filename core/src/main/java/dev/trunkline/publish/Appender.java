@@ -9,6 +9,7 @@ import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One call, one transaction: a batch of submissions into the log, or into the outbox where a lane is taken. */
 final class Appender {
+
+    private static final String TRANSACTION_RESOLUTION_UNKNOWN = "08007";
 
     private final Database database;
     private final Statements statements;
@@ -49,11 +52,19 @@ final class Appender {
                 columns.bindText(statement, 10, Encoded::idempotencyKey);
                 Columns.bind(statement, 11, "int4", units(batch, messages.size()));
                 try (ResultSet row = statement.executeQuery()) {
+                    requireNoWarning(statement.getWarnings());
                     row.next();
                     return appended(topic, row);
                 }
             }
         });
+    }
+
+    /** The only warning of a commit: that the wait for a synchronous standby was given up, so it may not be on one. */
+    private static void requireNoWarning(@Nullable SQLWarning warning) throws SQLException {
+        if (warning != null) {
+            throw new SQLException(warning.getMessage(), TRANSACTION_RESOLUTION_UNKNOWN, warning);
+        }
     }
 
     /** For each message, the place in the batch of the last message of its submission; null if all stand alone. */

@@ -132,7 +132,7 @@ public final class Migrator {
     /** The newest version applied, 0 on a new database. */
     private int version(Connection connection) throws SQLException {
         try (PreparedStatement exists = connection.prepareStatement(statements.get("exists"))) {
-            exists.setString(1, database.schema() + ".migration");
+            exists.setString(1, database.schema());
             try (ResultSet row = exists.executeQuery()) {
                 row.next();
                 if (!row.getBoolean(1)) {

@@ -5,7 +5,9 @@ select current_setting('server_encoding') as encoding, pg_is_in_recovery() as st
 select pg_advisory_xact_lock(hashtextextended(?, 0))
 
 -- name: exists
-select to_regclass(?) is not null
+-- By the catalogue's tables: to_regclass may answer from before the lock was granted.
+select exists (
+    select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = ? and c.relname = 'migration')
 
 -- name: version
 select coalesce(max(version), 0) from trunkline.migration

@@ -1,0 +1,74 @@
+package dev.trunkline.testing;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A Java process of its own, on this one's class path, that can be killed. */
+public final class ChildJvm implements AutoCloseable {
+
+    private final Process process;
+    private final BufferedReader out;
+
+    private ChildJvm(Process process) {
+        this.process = process;
+        this.out = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    public static ChildJvm start(Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName()));
+        command.addAll(List.of(arguments));
+        try {
+            return new ChildJvm(new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The next line it writes, or null when it has ended. */
+    public String readLine() {
+        try {
+            return out.readLine();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Sends it a line. */
+    public void writeLine(String line) {
+        try {
+            var in = process.outputWriter(StandardCharsets.UTF_8);
+            in.write(line);
+            in.newLine();
+            in.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** SIGKILL. What it had written can still be read. */
+    public void kill() {
+        process.toHandle().destroyForcibly(); // that of the process itself would close its streams
+    }
+
+    public int waitFor() throws InterruptedException {
+        return process.waitFor();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}

@@ -1,0 +1,216 @@
+package dev.trunkline.testing;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+/** A line to a PostgreSQL server that can be cut, delayed, or turned into a hole. */
+public final class FaultProxy implements AutoCloseable {
+
+    /** What becomes of the connection that sends a certain text. */
+    public enum Fate {
+        /** It is reset, and the server has not heard of it. */
+        REQUEST_CUT(false, true),
+        /** It is reset when the server has done what was asked, before anybody hears of that. */
+        REPLY_CUT(true, true),
+        /** It stays, but from this request on the server hears nothing. */
+        REQUEST_VANISHES(false, false),
+        /** It stays, but nothing more comes back. */
+        REPLY_VANISHES(true, false);
+
+        private final boolean heard;
+        private final boolean reset;
+
+        Fate(boolean heard, boolean reset) {
+            this.heard = heard;
+            this.reset = reset;
+        }
+
+        /** Whether the server does what was asked. */
+        public boolean isHeard() {
+            return heard;
+        }
+    }
+
+    private record Trap(String text, Fate fate) {}
+
+    /** The end of every answer: ready, and not in a transaction. */
+    private static final byte[] READY = {'Z', 0, 0, 0, 5, 'I'};
+
+    private final int target;
+    private final ServerSocket listener;
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<Trap> trap = new AtomicReference<>();
+    private final AtomicInteger trapped = new AtomicInteger();
+    private volatile boolean refusing;
+    private volatile long delay;
+
+    /** @param port of the server on this machine */
+    public FaultProxy(int port) {
+        this.target = port;
+        try {
+            this.listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Thread.ofVirtual().start(this::accept);
+    }
+
+    public String jdbcUrl(String database) {
+        return "jdbc:postgresql://127.0.0.1:" + listener.getLocalPort() + "/" + database;
+    }
+
+    /** Resets all connections. */
+    public void cutNow() {
+        links.forEach(Link::reset);
+    }
+
+    /** The first connection to send this text meets that fate. */
+    public void trap(String text, Fate fate) {
+        trap.set(new Trap(text, fate));
+    }
+
+    /** How many connections were trapped. */
+    public int trapped() {
+        return trapped.get();
+    }
+
+    /** New connections are refused or not. */
+    public void refuse(boolean newRefusing) {
+        refusing = newRefusing;
+    }
+
+    /** Each piece takes so much longer, each way. */
+    public void delay(Duration duration) {
+        delay = duration.toNanos();
+    }
+
+    private void accept() {
+        while (!listener.isClosed()) {
+            try {
+                Socket client = listener.accept();
+                if (refusing) {
+                    reset(client);
+                } else {
+                    new Link(client, new Socket(InetAddress.getLoopbackAddress(), target)).start();
+                }
+            } catch (IOException e) {
+                // Closed, or the server is away: the client sees its connection end.
+                links.removeIf(Link::isOver);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            listener.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        cutNow();
+    }
+
+    private static void reset(Socket socket) {
+        try (socket) {
+            socket.setSoLinger(true, 0);
+        } catch (IOException e) {
+            // It is gone already.
+        }
+    }
+
+    private final class Link {
+        private final Socket client;
+        private final Socket server;
+        private volatile Trap caught;
+
+        Link(Socket client, Socket server) {
+            this.client = client;
+            this.server = server;
+        }
+
+        void start() throws IOException {
+            client.setTcpNoDelay(true);
+            server.setTcpNoDelay(true);
+            links.add(this);
+            Thread.ofVirtual().start(() -> pump(client, server, this::fromClient));
+            Thread.ofVirtual().start(() -> pump(server, client, this::fromServer));
+        }
+
+        private void pump(Socket from, Socket to, Gate gate) {
+            byte[] buffer = new byte[1 << 16];
+            try (InputStream in = from.getInputStream();
+                    OutputStream out = to.getOutputStream()) {
+                for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                    if (delay > 0) {
+                        LockSupport.parkNanos(delay);
+                    }
+                    if (gate.lets(buffer, n)) {
+                        out.write(buffer, 0, n);
+                        out.flush();
+                    }
+                }
+            } catch (IOException e) {
+                reset();
+            } finally {
+                links.remove(this);
+            }
+        }
+
+        private boolean fromClient(byte[] bytes, int n) {
+            Trap set = trap.get();
+            if (caught == null
+                    && set != null
+                    && new String(bytes, 0, n, StandardCharsets.ISO_8859_1).contains(set.text())
+                    && trap.compareAndSet(set, null)) {
+                caught = set;
+                trapped.incrementAndGet();
+            }
+            if (caught == null || caught.fate().heard) {
+                return true;
+            }
+            if (caught.fate().reset) {
+                reset();
+            }
+            return false;
+        }
+
+        private boolean fromServer(byte[] bytes, int n) {
+            if (caught == null) {
+                return true;
+            }
+            boolean done = n >= READY.length && Arrays.equals(bytes, n - READY.length, n, READY, 0, READY.length);
+            if (done && caught.fate().reset) {
+                reset();
+            }
+            return false;
+        }
+
+        void reset() {
+            FaultProxy.reset(client);
+            FaultProxy.reset(server);
+        }
+
+        boolean isOver() {
+            return client.isClosed();
+        }
+    }
+
+    /** Whether bytes go through. */
+    @FunctionalInterface
+    private interface Gate {
+        boolean lets(byte[] bytes, int n);
+    }
+}

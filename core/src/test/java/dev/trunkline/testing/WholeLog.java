@@ -1,0 +1,63 @@
+package dev.trunkline.testing;
+
+import dev.trunkline.Trunkline;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.sql.DataSource;
+import org.awaitility.Awaitility;
+
+/** A topic's whole log straight out of the tables, whatever the library thinks of them. */
+public final class WholeLog {
+
+    private WholeLog() {}
+
+    public static List<History.Entry> of(DataSource source, String topic) throws SQLException {
+        List<History.Entry> entries = new ArrayList<>();
+        try (Connection connection = source.getConnection()) {
+            for (String segment : TestDatabase.query(
+                    connection,
+                    "select s.id from trunkline.segment s join trunkline.topic t on t.id = s.topic where t.name = ? order by s.id",
+                    topic)) {
+                try (PreparedStatement statement = connection.prepareStatement(
+                                "select partition, \"offset\", convert_from(payload, 'UTF8'), unit, unit_end"
+                                        + " from trunkline.segment_" + segment + " order by 1, 2");
+                        ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        entries.add(new History.Entry(
+                                row.getInt(1), row.getLong(2), row.getString(3), row.getLong(4), row.getBoolean(5)));
+                    }
+                }
+            }
+        }
+        return entries;
+    }
+
+    /** The first kept offset of every partition. */
+    public static Map<Integer, Long> firsts(Trunkline trunkline, String topic) {
+        Map<Integer, Long> firsts = new TreeMap<>();
+        for (int partition = 0;
+                partition < trunkline.topics().find(topic).orElseThrow().partitions();
+                partition++) {
+            firsts.put(partition, trunkline.log().first(topic, partition));
+        }
+        return firsts;
+    }
+
+    /** Relays, in the calling thread, until nothing is left in the outbox, nor anything that is due within minutes. */
+    public static void drain(Trunkline trunkline, DataSource source) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
+            trunkline.relayNow();
+            return Sql.run(
+                            source,
+                            "select topics is null and coalesce(next_due, 'infinity') > 600 from trunkline.pending()")
+                    .equals(List.of("t"));
+        });
+    }
+}
