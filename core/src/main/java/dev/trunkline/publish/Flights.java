@@ -208,9 +208,9 @@ final class Flights {
     }
 
     private Appender.Appended append(List<Submission> batch) {
-        int messages = batch.stream().mapToInt(Submission::size).sum();
         boolean repeatable = batch.stream().allMatch(Submission::isRepeatable);
-        boolean wait = crowded || messages >= LARGE;
+        boolean wait = crowded || batch.stream().mapToInt(Submission::size).sum() >= LARGE;
+        boolean unknown = false;
         long deadline = System.nanoTime() + GIVE_UP.toNanos();
         for (int attempt = 1; ; attempt++) {
             TrunklineException problem;
@@ -219,32 +219,40 @@ final class Flights {
                 crowded = !appended.direct() && !wait;
                 return appended;
             } catch (SQLException e) {
+                problem = Failure.explain(e);
                 switch (Failure.of(e)) {
                     case LOCKED -> wait = false;
                     case PASSING -> {}
-                    case UNKNOWN -> {
-                        if (!repeatable) {
-                            throw Failure.explain(e);
+                    case UNKNOWN -> unknown = true;
+                    case DEFINITE -> {
+                        if (unknown || !createdNow(batch, attempt, problem)) {
+                            throw unknown ? stillUnknown(problem) : problem;
                         }
                     }
-                    case DEFINITE -> createIfUnconfigured(batch, attempt, Failure.explain(e));
                 }
-                problem = Failure.explain(e);
             } catch (DatabaseUnavailableException e) {
                 problem = e;
             }
-            if (System.nanoTime() > deadline || !pause(attempt)) {
-                throw problem;
+            if ((unknown && !repeatable) || System.nanoTime() > deadline || !pause(attempt)) {
+                throw unknown ? stillUnknown(problem) : problem;
             }
         }
     }
 
-    private void createIfUnconfigured(List<Submission> batch, int attempt, TrunklineException problem) {
+    /** What an earlier try may have committed, a later failure does not undo. */
+    private static OutcomeUnknownException stillUnknown(TrunklineException problem) {
+        return problem instanceof OutcomeUnknownException first
+                ? first
+                : new OutcomeUnknownException(
+                        "an earlier try may have been committed, and then: " + problem.getMessage(), problem);
+    }
+
+    private boolean createdNow(List<Submission> batch, int attempt, TrunklineException problem) {
         if (problem instanceof UnknownTopicException unknown && attempt == 1) {
             topics.createUnconfigured(batch.getFirst().messages().getFirst().topic(), unknown);
-        } else {
-            throw problem;
+            return true;
         }
+        return false;
     }
 
     private static boolean pause(int attempt) {

@@ -7,10 +7,12 @@ import dev.trunkline.database.Statements;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,18 +47,18 @@ public final class Upkeep implements AutoCloseable {
     /** All steps, once. */
     public void runOnce() {
         for (int topic : topics("topicsToRoll")) {
-            run("roll", topic, 1);
+            run("roll", topic);
         }
         for (int topic : topics("topicsToTrim")) {
-            while (run("trim", topic, 2)) {
+            while (run("trim", topic)) {
                 log.info("dropped the oldest segment of topic number {}: its retention is over", topic);
             }
         }
-        run("advanceOutbox", 0, 0);
+        run("advance outbox", null);
         if (runs++ % RUNS_PER_PRUNING == 0) {
-            run("clearOutbox", 0, 0);
-            run("pruneMarks", 0, 0);
-            run("rotateIdempotency", 0, 0);
+            run("clear outbox", null);
+            run("prune marks", null);
+            run("rotate idempotency", null);
         }
     }
 
@@ -73,22 +75,22 @@ public final class Upkeep implements AutoCloseable {
         });
     }
 
-    /** Runs a step that takes a topic so many times as parameter. Whether it did something. */
-    private boolean run(String name, int topic, int parameters) {
+    /** Runs a step. Whether it did something. */
+    private boolean run(String step, @Nullable Integer topic) {
         try {
             return database.attempt(connection -> {
-                try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
-                    for (int i = 1; i <= parameters; i++) {
-                        statement.setInt(i, topic);
-                    }
+                try (PreparedStatement statement = connection.prepareStatement(statements.get("step"))) {
+                    statement.setString(1, step);
+                    statement.setObject(2, topic, Types.INTEGER);
                     try (ResultSet row = statement.executeQuery()) {
-                        return row.next() && row.getObject(1) != null;
+                        row.next();
+                        return row.getObject(1) != null;
                     }
                 }
             });
         } catch (SQLException e) {
             if (Failure.of(e) == Failure.LOCKED) {
-                log.debug("upkeep step {} of topic number {} is put off: {}", name, topic, e.getMessage());
+                log.debug("upkeep step {} of topic number {} is put off: {}", step, topic, e.getMessage());
                 return false;
             }
             throw Failure.explain(e);

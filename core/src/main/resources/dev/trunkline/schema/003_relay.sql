@@ -91,11 +91,13 @@ declare
     seen pg_snapshot;
     lanes int[]; snapshots pg_snapshot[]; dues timestamptz[]; now_due timestamptz;
     cut trunkline.mark;
-    waiting bigint; keyed bigint; later bigint; due bigint;
+    t trunkline.topic;
+    waiting bigint; keyed bigint; later bigint; due bigint; misplaced bigint;
     last_unit bigint; last_id bigint;
     refused bigint[]; partitions int[];
 begin
     moved := 0;
+    select k.* into strict t from trunkline.topic k where k.id = a_topic;
     select array_agg(m.lane), array_agg(m.snapshot), array_agg(m.due)
     into lanes, snapshots, dues
     from unnest(a_lanes) l (lane)
@@ -113,8 +115,8 @@ begin
         seen := coalesce(a_seen, trunkline.mark_now());
         now_due := clock_timestamp();
         select count(f.xid), count(f.idempotency_key), count(*) filter (where f.due_at > greatest(h.due, now_due)), count(*) - count(f.xid),
-               array_agg(distinct f.partition)
-        into waiting, keyed, later, due, partitions
+               count(*) filter (where not trunkline.fits(t.partitions, t.lanes, t.levels, h.lane, f.partition)), array_agg(distinct f.partition)
+        into waiting, keyed, later, due, misplaced, partitions
         from unnest(lanes, snapshots, dues) h (lane, snapshot, due)
         cross join lateral (
             select o.xid, o.partition, o.idempotency_key, o.due_at from trunkline.fresh(a_topic, h.lane, h.snapshot, seen) o
@@ -147,10 +149,11 @@ begin
         ), piece as materialized (
             select r.* from rest r order by r.unit, r.id limit greatest(a_chunk, (select count(*) from rest) / 16)
         )
-        select count(*), count(p.idempotency_key), count(*) filter (where p.due_at > now_due), array_agg(distinct p.partition),
+        select count(*), count(p.idempotency_key), count(*) filter (where p.due_at > now_due),
+               count(*) filter (where not trunkline.fits(t.partitions, t.lanes, t.levels, cut.lane, p.partition)), array_agg(distinct p.partition),
                (array_agg(p.unit order by p.unit desc, p.id desc))[1], (array_agg(p.id order by p.unit desc, p.id desc))[1],
                count(*) = (select count(*) from rest)
-        into waiting, keyed, later, partitions, last_unit, last_id, drained
+        into waiting, keyed, later, misplaced, partitions, last_unit, last_id, drained
         from piece p;
         if drained then
             -- The last piece; what was committed meanwhile is for the next run.
@@ -160,6 +163,15 @@ begin
 
     if keyed > 0 then
         refused := trunkline.refused_for_idempotency(a_topic, lanes, snapshots, seen, cut.after_unit, cut.after_id, last_unit, last_id);
+    end if;
+    if misplaced > 0 then
+        -- Only somebody who does not use the functions can have written these: they must not stall the topic.
+        refused := coalesce(refused, '{}') || array(
+            select (p.message).id
+            from trunkline.piece(a_topic, lanes, snapshots, dues, seen, cut.after_unit, cut.after_id, last_unit, last_id) p
+            where not trunkline.fits(t.partitions, t.lanes, t.levels, (p.message).lane, (p.message).partition)
+              and (refused is null or (p.message).id <> all (refused)));
+        raise warning 'topic "%": % outbox rows lie in no partition of their lane and are left out', t.name, misplaced;
     end if;
     if later > 0 then
         later := trunkline.set_aside(a_topic, lanes, snapshots, dues, seen, now_due, cut.after_unit, cut.after_id, last_unit, last_id, refused, later);
@@ -184,6 +196,11 @@ begin
         select a_topic, h.lane, seen, greatest(h.due, now_due) from unnest(lanes, dues) h (lane, due);
     end if;
 end $$;
+
+-- Whether a partition's number exists and belongs to a lane.
+create function trunkline.fits(partitions int, lanes int, levels int, lane int, partition int) returns boolean
+    language sql immutable parallel safe
+    return partition between 0 and partitions * levels - 1 and partition % partitions % lanes = lane;
 
 -- A run's rows with their units: the part of the difference that lies after and up to the given places, if any.
 create function trunkline.piece(

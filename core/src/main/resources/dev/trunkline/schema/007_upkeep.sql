@@ -147,6 +147,22 @@ exception when lock_not_available then
     return false;
 end $$;
 
+-- One step of upkeep, by the clock and by the rules: what applications may ask for. Null: there was nothing to do.
+create function trunkline.upkeep(step text, a_topic int default null) returns int
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    case step
+        when 'roll' then return trunkline.roll_segment(a_topic);
+        when 'trim' then return trunkline.drop_segment(a_topic, trunkline.retention_watermark(a_topic));
+        when 'advance outbox' then return trunkline.advance_outbox();
+        when 'clear outbox' then perform trunkline.clear_outbox(s) from generate_series(0, 3) s; return null;
+        when 'prune marks' then return nullif(trunkline.prune_marks(), 0);
+        when 'rotate idempotency' then return nullif(trunkline.rotate_idempotency()::int, 0);
+    end case;
+end $$;
+
 -- Makes a logical restore this database's own: relays what the dumped marks had not covered, by the stored
 -- transaction ids, and starts the outbox anew. Once, in one transaction, before anything is published.
 create function trunkline.adopt() returns boolean

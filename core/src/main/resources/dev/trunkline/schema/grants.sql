@@ -26,6 +26,8 @@ begin
                 on trunkline.outbox_%s to trunkline_app', slot);
         end loop;
         grant execute on all functions in schema trunkline to trunkline_app;
-        revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment from trunkline_app;
+        -- These take a clock, a watermark or a table from their caller: applications go through trunkline.upkeep.
+        revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment, trunkline.drop_segment,
+            trunkline.advance_outbox, trunkline.clear_outbox, trunkline.prune_marks, trunkline.rotate_idempotency from trunkline_app;
     end if;
 end $$;

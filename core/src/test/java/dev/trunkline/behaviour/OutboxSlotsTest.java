@@ -125,6 +125,17 @@ class OutboxSlotsTest {
     }
 
     @Test
+    void a_row_that_nobody_could_have_published_does_not_stall_the_topic() throws Exception {
+        publish("before");
+        database.execute(
+                "insert into trunkline.outbox_0 (topic, lane, partition, content_type, payload) values (1, 0, 99, 't', ''), (1, 0, 1, 't', ''), (1, 3, -1, 't', '')");
+        publish("after");
+        assertThat(trunkline.relayNow()).isEqualTo(2);
+        assertThat(Logs.texts(trunkline, "t")).containsExactlyInAnyOrder("before", "after");
+        assertThat(trunkline.relayNow()).isZero();
+    }
+
+    @Test
     void marks_do_not_pile_up() throws Exception {
         for (int i = 0; i < 20; i++) {
             publish("m" + i);
