@@ -1,5 +1,6 @@
 -- The relay: committed outbox rows get their offsets, under the append locks of their lanes.
--- Always in this order: lock, mark, snapshot, tails, insert, mark; each a statement of its own, at READ COMMITTED.
+-- Always in this order: lock, mark, snapshot, tails, insert, mark, at READ COMMITTED. The lock is a statement of its own: a
+-- snapshot older than the lock would give offsets twice. Tails are read once, before the rows of the same insert.
 
 -- A snapshot in which this very transaction counts as running: what it publishes next must not be skipped.
 create function trunkline.mark_now() returns pg_snapshot
