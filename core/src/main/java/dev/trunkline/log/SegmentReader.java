@@ -7,7 +7,6 @@ import dev.trunkline.UnknownTopicException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
 import dev.trunkline.database.Statements;
-import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -127,10 +126,12 @@ final class SegmentReader {
                     statement.setArray(1, connection.createArrayOf("int4", wanted));
                     statement.setArray(2, connection.createArrayOf("int8", from));
                     statement.setInt(3, most);
+                    statement.setInt(4, most);
                     try (ResultSet row = statement.executeQuery()) {
                         List<LogMessage> read = new ArrayList<>();
                         while (row.next()) {
-                            read.add(message(topic, row));
+                            long begin = from[row.getInt(14) - 1];
+                            FrameReader.addMessages(topic, row, begin, begin + most, read);
                         }
                         return read;
                     }
@@ -163,37 +164,6 @@ final class SegmentReader {
             }
             positions[place]++;
         }
-    }
-
-    private static LogMessage message(TopicLog topic, ResultSet row) throws SQLException {
-        int strand = row.getInt(1);
-        return new LogMessage(
-                topic.name(),
-                topic.partition(strand),
-                topic.priority(strand),
-                row.getLong(2),
-                row.getLong(3),
-                row.getLong(4),
-                row.getBoolean(5),
-                row.getString(6),
-                headers(row.getArray(7)),
-                row.getString(8),
-                row.getString(9),
-                row.getObject(10, OffsetDateTime.class).toInstant(),
-                row.getObject(11, OffsetDateTime.class).toInstant(),
-                row.getBytes(12));
-    }
-
-    private static Map<String, String> headers(@Nullable Array array) throws SQLException {
-        if (array == null) {
-            return Map.of();
-        }
-        String[] pairs = (String[]) array.getArray();
-        Map<String, String> headers = new LinkedHashMap<>();
-        for (int i = 0; i < pairs.length; i += 2) {
-            headers.put(pairs[i], pairs[i + 1]);
-        }
-        return headers;
     }
 
     OffsetOutOfRangeException outOfRange(TopicLog topic, int strand, long offset) {

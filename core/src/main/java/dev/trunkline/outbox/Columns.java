@@ -30,6 +30,16 @@ public record Columns(List<Encoded> messages) {
         bind(statement, parameter, "text", used ? values : null);
     }
 
+    /** Content types, which are nearly always the same: then there is one entry for all. */
+    public void bindContentTypes(PreparedStatement statement, int parameter) throws SQLException {
+        String first = messages.getFirst().contentType();
+        if (messages.stream().allMatch(message -> message.contentType().equals(first))) {
+            bind(statement, parameter, "text", new String[] {first});
+        } else {
+            bindText(statement, parameter, Encoded::contentType);
+        }
+    }
+
     public void bindPriorities(PreparedStatement statement, int parameter) throws SQLException {
         boolean used = messages.stream().anyMatch(message -> message.priority() != 0);
         bind(

@@ -1,10 +1,9 @@
 package dev.trunkline.publish;
 
 import dev.trunkline.Receipt;
+import dev.trunkline.TrunklineException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
-import dev.trunkline.outbox.Columns;
-import dev.trunkline.outbox.Encoded;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** One call, one transaction: a batch of submissions into the log, or into the outbox where a lane is taken. */
@@ -21,8 +21,13 @@ final class Appender {
 
     private static final String TRANSACTION_RESOLUTION_UNKNOWN = "08007";
 
+    private static final int PROBE_PARTITIONS = 1 << 20;
+    /** Of a topic that is not there. The database says so. */
+    private static final Frames.Shape NO_SHAPE = new Frames.Shape(1, 1);
+
     private final Database database;
     private final Statements statements;
+    private final ConcurrentHashMap<String, Frames.Shape> shapes = new ConcurrentHashMap<>();
 
     Appender(Database database) {
         this.database = database;
@@ -34,27 +39,41 @@ final class Appender {
 
     /** @param wait for lanes that are taken, rather than going to the outbox */
     Appended append(List<Submission> batch, boolean wait) throws SQLException {
-        List<Encoded> messages = new ArrayList<>();
-        batch.forEach(submission -> messages.addAll(submission.messages()));
-        Columns columns = new Columns(messages);
-        String topic = messages.getFirst().topic();
+        String topic = batch.getFirst().messages().getFirst().topic();
+        while (true) {
+            Frames.Shape shape = shapes.get(topic);
+            Frames frames = new Frames(batch, shape == null ? NO_SHAPE : shape);
+            Appended appended = database.attempt(connection -> {
+                try (PreparedStatement statement = connection.prepareStatement(statements.get("append"))) {
+                    frames.bind(statement, wait);
+                    try (ResultSet row = statement.executeQuery()) {
+                        requireNoWarning(statement.getWarnings());
+                        row.next();
+                        return appended(topic, frames, row);
+                    }
+                }
+            });
+            if (appended != null) {
+                return appended;
+            }
+            shapes.put(topic, shape(topic));
+        }
+    }
+
+    /** The shape of a topic as it is now. What is kept of it may be that of a dropped topic of the same name. */
+    private Frames.Shape shape(String topic) throws SQLException {
         return database.attempt(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(statements.get("append"))) {
+            try (PreparedStatement statement = connection.prepareStatement(statements.get("shape"))) {
                 statement.setString(1, topic);
-                statement.setBoolean(2, wait);
-                columns.bindText(statement, 3, Encoded::key);
-                columns.bindPayloads(statement, 4);
-                columns.bindText(statement, 5, Encoded::headers);
-                columns.bindText(statement, 6, Encoded::contentType);
-                columns.bindText(statement, 7, Encoded::correlationId);
-                columns.bindPriorities(statement, 8);
-                columns.bindText(statement, 9, Encoded::due);
-                columns.bindText(statement, 10, Encoded::idempotencyKey);
-                Columns.bind(statement, 11, "int4", units(batch, messages.size()));
                 try (ResultSet row = statement.executeQuery()) {
-                    requireNoWarning(statement.getWarnings());
-                    row.next();
-                    return appended(topic, row);
+                    if (!row.next()) {
+                        return NO_SHAPE;
+                    }
+                    if (row.getInt(3) != KeyHash.partitionOf(topic, PROBE_PARTITIONS)) {
+                        throw new TrunklineException("the hash of this server is not the one that keys are placed by:"
+                                + " PostgreSQL on a little-endian machine with the encoding UTF8 is needed");
+                    }
+                    return new Frames.Shape(row.getInt(1), row.getInt(2));
                 }
             }
         });
@@ -67,54 +86,26 @@ final class Appender {
         }
     }
 
-    /** For each message, the place in the batch of the last message of its submission; null if all stand alone. */
-    private static Integer @Nullable [] units(List<Submission> batch, int size) {
-        if (batch.size() == size) {
-            return null;
-        }
-        Integer[] units = new Integer[size];
-        int place = 0;
-        for (Submission submission : batch) {
-            int last = place + submission.size();
-            while (place < last) {
-                units[place++] = last;
-            }
-        }
-        return units;
-    }
-
-    private static Appended appended(String topic, ResultSet row) throws SQLException {
-        List<Receipt> receipts = new ArrayList<>();
-        Array ids = row.getArray(1);
+    private static @Nullable Appended appended(String topic, Frames frames, ResultSet row) throws SQLException {
+        Array ids = row.getArray(2);
         if (ids != null) {
+            List<Receipt> receipts = new ArrayList<>();
             for (Long id : (Long[]) ids.getArray()) {
                 receipts.add(new Receipt(topic, id, OptionalInt.empty(), OptionalLong.empty(), false));
             }
             return new Appended(receipts, false);
         }
-        long baseId = row.getLong(2);
-        int partitionCount = row.getInt(3);
-        Integer[] places = (Integer[]) row.getArray(4).getArray();
+        long baseId = row.getLong(3);
+        if (row.wasNull()) {
+            return null;
+        }
+        Integer[] chosen = (Integer[]) row.getArray(4).getArray();
         long[] tails = tails(
                 (Integer[]) row.getArray(5).getArray(), (Long[]) row.getArray(6).getArray());
-        @Nullable Long[] holders = longs(row.getArray(7));
-        for (int i = 0; i < places.length; i++) {
-            Long holder = holders.length == 0 ? null : holders[i];
-            int place = places[i];
-            receipts.add(
-                    holder != null
-                            ? new Receipt(topic, holder, OptionalInt.empty(), OptionalLong.empty(), true)
-                            : new Receipt(
-                                    topic,
-                                    baseId + 2L * (i + 1),
-                                    OptionalInt.of(place % partitionCount),
-                                    OptionalLong.of(++tails[place]),
-                                    false));
-        }
-        return new Appended(receipts, true);
+        return new Appended(frames.receipts(baseId, chosen, tails, longs(row.getArray(7))), true);
     }
 
-    /** The last offsets before the batch, by place. */
+    /** The last offsets before the batch, by strand. */
     private static long[] tails(Integer[] touched, Long[] offsets) {
         long[] tails = new long[touched[touched.length - 1] + 1];
         for (int i = 0; i < touched.length; i++) {

@@ -5,11 +5,15 @@ select t.id, t.partitions, t.levels from trunkline.topic t where t.name = ?
 select s.id, s.bases from trunkline.segment s where s.topic = ? order by s.id
 
 -- name: read
-select m.partition, m."offset", m.id, m.unit, m.unit_end, m.key, m.headers, m.content_type, m.correlation_id, m.published_at, m.appended_at, m.payload
+select f.partition, f.last_offset, f.appended_at, f.unit_open, f.ids, f.units, f.waits, f.lengths, f.keys, f.correlation_ids, f.content_types, f.headers, f.payloads,
+       w.n
 from unnest(?::int[], ?::bigint[]) with ordinality as w (partition, "from", n)
 cross join lateral (
-    select s.* from trunkline.segment_# s where s.partition = w.partition and s."offset" >= w."from" order by s."offset" limit ?) m
-order by w.n, m."offset"
+    select s.* from trunkline.segment_# s
+    where s.partition = w.partition and s.last_offset >= w."from" and s.last_offset < w."from" + ? + 100
+      and s.last_offset - cardinality(s.ids) < w."from" + ? - 1
+    order by s.last_offset) f
+order by w.n, f.last_offset
 
 -- name: bounds
 select b.firsts, b.ends from trunkline.bounds(?) b

@@ -56,25 +56,32 @@ create table trunkline.segment (
 );
 create index on trunkline.segment (topic, id);
 
--- The shape of every segment table.
+-- The shape of every segment table. A row is a frame: messages that came into a partition together, the last of them at
+-- last_offset, their payloads end to end. Where an array is null, no message of the frame has what it would hold.
 create table trunkline.segment_shape (
-    "offset"        bigint not null,
-    id              bigint not null,
-    unit            bigint not null,
-    appended_at     timestamptz not null,
-    published_at    timestamptz not null,
-    partition       int not null,
-    unit_end        boolean not null,
-    key             text collate "C",
-    correlation_id  text collate "C",
-    content_type    text collate "C" not null,
-    headers         text[],
-    payload         bytea not null,
-    primary key (partition, "offset")
+    last_offset      bigint not null,
+    appended_at      timestamptz not null,
+    partition        int not null,
+    -- Whether the unit of the last message goes on in the next frame.
+    unit_open        boolean not null,
+    ids              bigint[] not null,
+    -- Null: each message is a unit of its own, with its id.
+    units            bigint[],
+    -- The microseconds that messages waited to be appended since they were published.
+    waits            bigint[],
+    lengths          int[] not null,
+    keys             text[] collate "C",
+    correlation_ids  text[] collate "C",
+    -- One entry where all are the same.
+    content_types    text[] collate "C" not null,
+    -- Array literals of names and values.
+    headers          text[] collate "C",
+    payloads         bytea not null,
+    primary key (partition, last_offset)
 );
-alter table trunkline.segment_shape alter column payload set storage external;
+alter table trunkline.segment_shape alter column payloads set storage external;
 
--- The hash that picks the partition of a key. The mask keeps it from being negative for any value.
+-- The hash that picks the partition of a key; the library computes the same. The mask keeps it from being negative.
 create function trunkline.partition_of(key text, partitions int) returns int
     language sql immutable parallel safe
     return ((hashtextextended(key collate "C", 0) & 9223372036854775807) % partitions)::int;

@@ -1,6 +1,9 @@
 -- The log: a topic's segments, each a table of its own with writers of its own. A writer is a function so that its
 -- plans are kept from call to call; the table's name can not be a parameter.
 
+-- The bytes that a frame should not exceed, so that two of them fill a page. A message counts for at least 40.
+create function trunkline.frame_bytes() returns int language sql immutable parallel safe return 3700;
+
 create function trunkline.create_segment(a_topic int, a_bases bigint[], a_times timestamptz[]) returns int
     language plpgsql
 as $$
@@ -10,7 +13,7 @@ begin
     insert into trunkline.segment (topic, bases, times) values (a_topic, a_bases, a_times) returning id into segment_id;
     execute format($ddl$
         create table trunkline.segment_%1$s (like trunkline.segment_shape including all)
-            with (autovacuum_enabled = off, toast.autovacuum_enabled = off)
+            with (autovacuum_enabled = off, toast.autovacuum_enabled = off, toast_tuple_target = 8160)
     $ddl$, segment_id);
     execute format($ddl$
         -- The last offset and time of partitions. Read after the lock was taken, in one go, never per row.
@@ -18,83 +21,93 @@ begin
             returns table (partition int, "offset" bigint, appended_at timestamptz)
             language sql stable
         as $f$
-            select d.partition, coalesce(l."offset", g.bases[d.partition + 1] - 1),
+            select d.partition, coalesce(l.last_offset, g.bases[d.partition + 1] - 1),
                    greatest(coalesce(l.appended_at, g.times[d.partition + 1]), clock)
             from trunkline.segment g
             cross join unnest(partitions) d (partition)
             left join lateral (
-                select s."offset", s.appended_at from trunkline.segment_%1$s s
-                where s.partition = d.partition order by s."offset" desc limit 1) l on true
+                select s.last_offset, s.appended_at from trunkline.segment_%1$s s
+                where s.partition = d.partition order by s.last_offset desc limit 1) l on true
             where g.id = %1$s
         $f$;
 
         -- Rows that became due come first, then transactions by their largest id: one that was committed before
-        -- another began has only smaller ids, and none is torn apart.
+        -- another began has only smaller ids, and none is torn apart. The aggregates see rows in the order of the window,
+        -- because groups are formed by hash, never by another sort.
         create function trunkline.segment_%1$s_relay(
             a_topic int, partitions int[], lanes int[], snapshots pg_snapshot[], dues timestamptz[], seen pg_snapshot, now_due timestamptz,
             after_unit bigint, after_id bigint, last_unit bigint, last_id bigint, refused bigint[])
             returns bigint language plpgsql
+            set enable_sort = off set enable_incremental_sort = off set enable_hashagg = on
         as $f$
         declare
             clock timestamptz := clock_timestamp();
-            appended bigint;
+            moved bigint;
         begin
             with tail as materialized (
                 select t.* from trunkline.segment_%1$s_tails(partitions, clock) t
-            )
-            insert into trunkline.segment_%1$s
-                ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
-            select p."offset", p.id, p.unit, p.appended_at, p.published_at, p.partition, p.unit_end, p.key, p.correlation_id,
-                   p.content_type, p.headers, p.payload
-            from (
-                select a.*, t."offset" + row_number() over w as "offset", t.appended_at,
-                       lead(a.unit) over w is distinct from a.unit as unit_end
+            ), appended as (
+                insert into trunkline.segment_%1$s
+                    (last_offset, appended_at, partition, unit_open, ids, units, waits, lengths, keys, correlation_ids, content_types, headers, payloads)
+                select max(p."offset"), p.appended_at, p.partition, (array_agg(p.goes_on))[count(*)], array_agg(p.id), array_agg(p.unit),
+                       array_agg((extract(epoch from p.appended_at - p.published_at) * 1000000)::bigint), array_agg(octet_length(p.payload)),
+                       case when count(p.key) > 0 then array_agg(p.key) end,
+                       case when count(p.correlation_id) > 0 then array_agg(p.correlation_id) end,
+                       case when min(p.content_type) = max(p.content_type) then array[min(p.content_type)] else array_agg(p.content_type) end,
+                       case when count(p.headers) > 0 then array_agg(p.headers::text) end, string_agg(p.payload, '')
                 from (
-                    select timestamptz 'infinity' as turn, coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, f.id, f.published_at,
-                           f.due_at <= greatest(h.due, now_due) as due, f.partition, f.key, f.correlation_id, f.content_type, f.headers, f.payload
-                    from unnest(lanes, snapshots, dues) h (lane, snapshot, due)
-                    cross join lateral trunkline.fresh(a_topic, h.lane, h.snapshot, seen) f
-                    union all
-                    select d.due_at, d.unit, d.id, d.published_at, true, d.partition, d.key, d.correlation_id, d.content_type, d.headers, d.payload
-                    from unnest(lanes, dues) h (lane, due)
-                    cross join lateral (
-                        select k.* from trunkline.delayed k
-                        where k.topic = a_topic and k.lane = h.lane and k.due_at > h.due and k.due_at <= now_due offset 0) d
-                ) a
-                join tail t on t.partition = a.partition
-                where a.due is not false
-                  and (after_id is null or (a.unit, a.id) > (after_unit, after_id))
-                  and (refused is null or a.id <> all (refused))
-                window w as (partition by a.partition order by a.turn, a.unit, a.id)
-            ) p
-            where last_id is null or (p.unit, p.id) <= (last_unit, last_id);
-            get diagnostics appended = row_count;
-            return appended;
+                    select a.*, t."offset" + row_number() over w as "offset", t.appended_at,
+                           lead(a.unit) over w is not distinct from a.unit as goes_on,
+                           sum(octet_length(a.payload) + coalesce(octet_length(a.key), 0) + 40) over w / trunkline.frame_bytes() as frame
+                    from (
+                        select timestamptz 'infinity' as turn, coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, f.id, f.published_at,
+                               f.due_at <= greatest(h.due, now_due) as due, f.partition, f.key, f.correlation_id, f.content_type, f.headers, f.payload
+                        from unnest(lanes, snapshots, dues) h (lane, snapshot, due)
+                        cross join lateral trunkline.fresh(a_topic, h.lane, h.snapshot, seen) f
+                        union all
+                        select d.due_at, d.unit, d.id, d.published_at, true, d.partition, d.key, d.correlation_id, d.content_type, d.headers, d.payload
+                        from unnest(lanes, dues) h (lane, due)
+                        cross join lateral (
+                            select k.* from trunkline.delayed k
+                            where k.topic = a_topic and k.lane = h.lane and k.due_at > h.due and k.due_at <= now_due offset 0) d
+                    ) a
+                    join tail t on t.partition = a.partition
+                    where a.due is not false
+                      and (after_id is null or (a.unit, a.id) > (after_unit, after_id))
+                      and (refused is null or a.id <> all (refused))
+                    window w as (partition by a.partition order by a.turn, a.unit, a.id)
+                ) p
+                where last_id is null or (p.unit, p.id) <= (last_unit, last_id)
+                group by p.partition, p.appended_at, p.frame
+                returning cardinality(ids) as size
+            )
+            select coalesce(sum(a.size), 0) into moved from appended a;
+            return moved;
         end $f$;
 
-        -- touched holds at least the partitions of the batch. Messages whose idempotency key another one holds are left out.
-        -- Returns the tails of the touched partitions as they were.
+        -- Frames, each with the place of its last message in the arrays that follow and with how many messages of the batch lie
+        -- in its partition up to there. touched holds at least the partitions of the frames; their tails as they were come back.
         create function trunkline.segment_%1$s_append(
-            base_id bigint, touched int[], partitions int[], units int[], holders bigint[], keys text[], payloads bytea[], headers text[],
-            content_types text[], correlation_ids text[], out tails bigint[])
+            touched int[], partitions int[], lasts int[], uptos int[], opens boolean[], payloads bytea[],
+            ids bigint[], units bigint[], lengths int[], keys text[], correlation_ids text[], content_types text[], headers text[], out tails bigint[])
             language plpgsql
         as $f$
         declare
             clock timestamptz := clock_timestamp();
-            size int := cardinality(partitions);
         begin
             with tail as materialized (
                 select e.* from trunkline.segment_%1$s_tails(touched, clock) e
             ), appended as (
                 insert into trunkline.segment_%1$s
-                    ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
-                select e."offset" + row_number() over w, base_id + 2 * m.n, base_id + 2 * m.unit, e.appended_at, e.appended_at, m.partition,
-                       lead(m.unit) over w is distinct from m.unit, keys[m.n], correlation_ids[m.n], content_types[m.n], headers[m.n]::text[], payloads[m.n]
+                    (last_offset, appended_at, partition, unit_open, ids, units, lengths, keys, correlation_ids, content_types, headers, payloads)
+                select e."offset" + uptos[f.n], e.appended_at, f.partition, opens[f.n], ids[f.first:f.last], units[f.first:f.last], lengths[f.first:f.last],
+                       keys[f.first:f.last], correlation_ids[f.first:f.last],
+                       case when cardinality(content_types) = 1 then content_types else content_types[f.first:f.last] end, headers[f.first:f.last],
+                       payloads[f.n]
                 from (
-                    select k.n, partitions[k.n] as partition, coalesce(units[k.n], k.n) as unit
-                    from generate_series(1, size) k (n) where holders[k.n] is null) m
-                join tail e on e.partition = m.partition
-                window w as (partition by m.partition order by m.n)
+                    select k.n, partitions[k.n] as partition, coalesce(lasts[k.n - 1], 0) + 1 as first, lasts[k.n] as last
+                    from generate_series(1, cardinality(partitions)) k (n)) f
+                join tail e on e.partition = f.partition
             )
             select array_agg(e."offset" order by e.partition) into tails from tail e;
         end $f$;

@@ -191,69 +191,88 @@ begin
     limit 1;
 end $$;
 
--- A batch in a transaction of its own. Under the locks of its lanes it first relays what is pending and then appends
--- itself, one write per message. It goes to the outbox instead if a lane is taken and it may not wait, if a large
--- difference is being relayed, or if one of its messages is for later: then ids says which. Otherwise ids and offsets
--- follow from what comes back: the n-th message has the id base_id + 2 n and takes the next offset of its partition, whose
--- tail was that of touched; unless holders has the id of another message, which holds its idempotency key.
--- What can be done before the locks are taken is done before.
+-- The payloads of messages that lie end to end in frames.
+create function trunkline.unframe(payloads bytea[], lasts int[], lengths int[]) returns bytea[]
+    language sql immutable
+as $$
+    select array_agg(substring(payloads[m.frame] from (1 + m.upto - m.length)::int for m.length) order by m.n)
+    from (
+        select f.frame, n, lengths[n] as length, sum(lengths[n]) over (partition by f.frame order by n) as upto
+        from generate_subscripts(lasts, 1) f (frame)
+        cross join lateral generate_series(coalesce(lasts[f.frame - 1], 0) + 1, lasts[f.frame]) n) m
+$$;
+
+-- A batch in a transaction of its own, in frames. The last message of a frame is at lasts in the arrays of messages, which
+-- keep, in each partition, the order of the batch; places say where each stands in the batch, null: in the same order.
+-- partitions below zero are turns: the library leaves it to us in which lane messages without a key go.
+--
+-- Under the locks of its lanes it first relays what is pending and then appends itself. It goes to the outbox instead if a
+-- lane is taken and it may not wait, if a large difference is being relayed, or if one of its messages is for later: then
+-- ids says which, in the order of the batch. Otherwise ids and offsets follow from what comes back: the n-th message of the
+-- batch has the id base_id + 2 n and takes the next offset of its partition, whose tail was that of touched; unless holders has the
+-- id of another message, which holds its idempotency key. Where the topic has not as many partitions as the caller
+-- thinks, nothing is done. What can be done before the locks are taken is done before.
 create function trunkline.append(
-    a_topic text, a_wait boolean, a_keys text[], a_payloads bytea[], a_headers text[], a_content_types text[], a_correlation_ids text[],
+    a_topic text, a_partition_count int, a_wait boolean, a_partitions int[], a_lasts int[], a_uptos int[], a_opens boolean[], a_payloads bytea[],
+    a_places int[], a_lengths int[], a_keys text[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
-    out ids bigint[], out base_id bigint, out partition_count int, out partitions int[], out touched int[], out tails bigint[], out holders bigint[])
+    out partition_count int, out ids bigint[], out base_id bigint, out partitions int[], out touched int[], out tails bigint[], out holders bigint[])
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set lock_timeout = '1s'
 as $$
 declare
-    size int := cardinality(a_payloads);
-    largest int;
+    size int := cardinality(a_lengths);
     t trunkline.topic;
-    home int; wanted int[]; held int[];
+    largest int; missing bigint;
+    home int; turn int; wanted int[]; held int[];
     current_segment int;
-    due_ats timestamptz[];
-    drained boolean := false;
+    drained boolean := false; repeated boolean;
+    message_ids bigint[]; unit_ids bigint[]; message_partitions int[];
 begin
     if current_setting('transaction_isolation') <> 'read committed' or pg_is_in_recovery() or current_setting('synchronous_commit') in ('off', 'local')
         or current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_appendable();
     end if;
     select k.* into t from trunkline.topic k where k.name = a_topic;
-    if size = 1 then
-        largest := octet_length(a_payloads[1]);
-    else
-        select max(octet_length(p)) into largest from unnest(a_payloads) p;
-    end if;
-    if t.id is null or a_dues is not null or a_priorities is not null or largest > t.max_payload_bytes or size > 500000 then
-        if size > 500000 then
-            perform trunkline.refuse(format('a batch of %s messages is over the limit of 500000', size), 'TL003', 'Publish several batches.');
-        end if;
-        select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(a_dues) with ordinality as d (due, n);
-        perform trunkline.check_batch(a_topic, t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys);
-    end if;
     partition_count := t.partitions;
+    if t.partitions <> a_partition_count then
+        return;
+    end if;
+    select max(l), sum(l) - (select sum(octet_length(p)) from unnest(a_payloads) p) into largest, missing from unnest(a_lengths) l;
+    if missing <> 0 then
+        perform trunkline.refuse('the lengths of messages are not those of their frames', 'TL003', 'Let the library publish them.');
+    elsif t.id is null or largest > t.max_payload_bytes or size > 500000 or a_priorities is not null or a_dues is not null then
+        ids := trunkline.enqueue_frames(t, a_topic, a_dues is not null, a_lasts, a_payloads, a_places, a_lengths, a_keys, a_headers, a_content_types,
+            a_correlation_ids, a_priorities, a_dues, a_idempotency_keys, a_units);
+        if ids is not null then
+            return;
+        end if;
+    end if;
 
-    if a_keys is null and a_idempotency_keys is null then
+    if a_partitions[1] < 0 then
         -- Messages without a key stay together in one lane: the first that is free.
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
         home := coalesce(home, (random() * (t.lanes - 1))::int);
+        turn := (random() * 1000)::int;
+        partitions := array(select home + t.lanes * ((turn - p) % ((t.partitions - home + t.lanes - 1) / t.lanes)) from unnest(a_partitions) p);
     else
-        home := trunkline.partition_of(coalesce(a_keys[1], a_idempotency_keys[1], ''), t.partitions) % t.lanes;
+        partitions := a_partitions;
     end if;
-    if size = 1 then
-        partitions := array[trunkline.place(t.partitions, t.lanes, coalesce(a_keys[1], a_idempotency_keys[1]), home, 1, a_priorities[1])];
-        touched := partitions;
-        wanted := array[partitions[1] % t.partitions % t.lanes];
+    select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;
+    base_id := nextval('trunkline.batch_id') << 20;
+    if a_places is null then
+        message_ids := array(select base_id + 2 * n from generate_series(1, size) n);
     else
-        partitions := array(
-            select trunkline.place(t.partitions, t.lanes, coalesce(a_keys[n], a_idempotency_keys[n]), home, n, a_priorities[n])
-            from generate_series(1, size) n order by n);
-        select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;
+        message_ids := array(select base_id + 2 * p from unnest(a_places) p);
+    end if;
+    if a_units is not null then
+        unit_ids := array(select base_id + 2 * u from unnest(a_units) u);
     end if;
 
-    if due_ats is null and a_wait then
+    if a_wait then
         select array_agg(l.lane), max(l.segment) into held, current_segment
         from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update) l;
-    elsif due_ats is null then
+    else
         select array_agg(l.lane), max(l.segment) into held, current_segment
         from (select k.lane, k.segment from trunkline.lane k where k.topic = t.id and k.lane = any (wanted) order by k.lane for no key update skip locked) l;
     end if;
@@ -267,22 +286,70 @@ begin
         end if;
     end if;
     if not drained then
-        ids := trunkline.enqueue_all(t, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids, a_priorities, due_ats, a_idempotency_keys,
-            coalesce(a_units, array(select generate_series(1, size))));
+        base_id := null;
+        ids := trunkline.enqueue_frames(t, a_topic, true, a_lasts, a_payloads, a_places, a_lengths, a_keys, a_headers, a_content_types,
+            a_correlation_ids, a_priorities, a_dues, a_idempotency_keys, a_units);
         return;
     end if;
 
-    base_id := nextval('trunkline.batch_id') << 20;
     if a_idempotency_keys is not null then
-        holders := array(
-            select nullif(h.holder, base_id + 2 * h.n)
-            from unnest(trunkline.claim_idempotency_keys(t.id, partitions, a_idempotency_keys,
-                array(select base_id + 2 * n from generate_series(1, size) n order by n))) with ordinality as h (holder, n)
-            order by h.n);
+        message_partitions := array(
+            select partitions[f] from generate_subscripts(a_lasts, 1) f
+            cross join lateral generate_series(coalesce(a_lasts[f - 1], 0) + 1, a_lasts[f]) n order by n);
+        select array_agg(nullif(h.holder, h.id) order by h.n), bool_or(h.holder <> h.id) into holders, repeated
+        from unnest(trunkline.claim_idempotency_keys(t.id, message_partitions, a_idempotency_keys, message_ids), message_ids)
+            with ordinality as h (holder, id, n);
+        if repeated then
+            -- Those whose key another holds are left out: then each of the others is a frame.
+            select array_agg(m.partition order by m.n), array_agg(m.upto order by m.n), array_agg(m.open order by m.n), array_agg(m.payload order by m.n),
+                   array_agg(m.id order by m.n), case when a_units is not null then array_agg(m.unit order by m.n) end,
+                   array_agg(m.length order by m.n), case when a_keys is not null then array_agg(m.key order by m.n) end,
+                   case when a_correlation_ids is not null then array_agg(m.correlation_id order by m.n) end,
+                   array_agg(coalesce(m.content_type, a_content_types[1]) order by m.n),
+                   case when a_headers is not null then array_agg(m.headers order by m.n) end
+            into partitions, a_uptos, a_opens, a_payloads, message_ids, unit_ids, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers
+            from (
+                select k.*, row_number() over w as upto, lead(k.unit) over w is not distinct from k.unit and k.unit is not null as open
+                from unnest(message_partitions, trunkline.unframe(a_payloads, a_lasts, a_lengths), message_ids, unit_ids, a_lengths, a_keys, a_correlation_ids,
+                        a_content_types, a_headers, holders)
+                    with ordinality as k (partition, payload, id, unit, length, key, correlation_id, content_type, headers, holder, n)
+                where k.holder is null
+                window w as (partition by k.partition order by k.n)) m;
+            a_lasts := array(select n from generate_subscripts(partitions, 1) n order by n);
+        end if;
     end if;
-    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', current_segment)
+    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)', current_segment)
     into tails
-    using base_id, touched, partitions, a_units, holders, a_keys, a_payloads, a_headers, a_content_types, a_correlation_ids;
+    using touched, partitions, a_lasts, a_uptos, a_opens, a_payloads, message_ids, unit_ids, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers;
+end $$;
+
+-- Looks closely at a batch in frames, and puts it into the outbox if wanted. Returns the ids then, in the order of the batch.
+create function trunkline.enqueue_frames(
+    t trunkline.topic, topic text, wanted boolean, lasts int[], payloads bytea[], places int[], lengths int[], keys text[], headers text[],
+    content_types text[], correlation_ids text[], priorities int[], dues text[], idempotency_keys text[], units int[]) returns bigint[]
+    language plpgsql
+as $$
+declare
+    size int := cardinality(lengths);
+    due_ats timestamptz[];
+begin
+    if size > 500000 then
+        perform trunkline.refuse(format('a batch of %s messages is over the limit of 500000', size), 'TL003', 'Publish several batches.');
+    end if;
+    select array_agg(m.payload order by m.place), array_agg(m.key order by m.place), array_agg(m.headers order by m.place),
+           array_agg(coalesce(m.content_type, content_types[1]) order by m.place), array_agg(m.correlation_id order by m.place),
+           array_agg(m.priority order by m.place), case when dues is not null then array_agg(trunkline.due(m.due) order by m.place) end,
+           array_agg(m.idempotency_key order by m.place), array_agg(coalesce(m.unit, m.place) order by m.place)
+    into payloads, keys, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys, units
+    from (
+        select k.*, coalesce(k.at, k.n)::int as place
+        from unnest(trunkline.unframe(payloads, lasts, lengths), places, keys, headers, content_types, correlation_ids, priorities, dues, idempotency_keys, units)
+            with ordinality as k (payload, at, key, headers, content_type, correlation_id, priority, due, idempotency_key, unit, n)) m;
+    perform trunkline.check_batch(topic, t, keys, payloads, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys);
+    if wanted then
+        return trunkline.enqueue_all(t, keys, payloads, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys, units);
+    end if;
+    return null;
 end $$;
 
 -- For people and programs in any language: one message, in the caller's transaction. Returns its id.

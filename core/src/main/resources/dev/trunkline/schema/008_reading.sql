@@ -33,13 +33,20 @@ begin
         select t.name, m.partition %% t.partitions, case m.partition / t.partitions when 0 then 0 when 1 then 1 else -1 end, m."offset", m.id,
                m.key, m.published_at, m.appended_at, m.correlation_id, jsonb_object(m.headers), m.content_type, p.json,
                case when p.json is null then p.text end, case when p.text is null then encode(m.payload, 'hex') end
-        from trunkline.segment_%1$s m
+        from trunkline.segment_%1$s f
+        cross join lateral (
+            select f.partition, f.last_offset - cardinality(f.ids) + i as "offset", f.ids[i] as id, f.keys[i] as key,
+                   f.appended_at - coalesce(f.waits[i], 0) * interval '1 microsecond' as published_at, f.appended_at,
+                   f.correlation_ids[i] as correlation_id, f.headers[i]::text[] as headers,
+                   coalesce(f.content_types[i], f.content_types[1]) as content_type,
+                   substring(f.payloads from (1 + sum(f.lengths[i]) over (order by i) - f.lengths[i])::int for f.lengths[i]) as payload
+            from generate_series(1, cardinality(f.ids)) i) m
         join trunkline.segment g on g.id = %1$s
         join trunkline.topic t on t.id = g.topic
         cross join lateral (
             select case when m.content_type ~* '[/+]json' then trunkline.as_json(m.payload) end as json,
                    case when m.content_type ~* '^text/|[/+](json|xml)' then trunkline.as_text(m.payload) end as text) p
-        where ($1 is null or m.partition = $1) and m."offset" >= $2
+        where ($1 is null or f.partition = $1) and f.last_offset >= $2 and m."offset" >= $2
         order by m.partition, m."offset"
         limit $3 $q$, a_segment)
     using a_partition, from_offset, most;
@@ -93,11 +100,11 @@ begin
     select s.bases into firsts from trunkline.segment s where s.topic = a_topic order by s.id limit 1;
     select max(s.id) into current_segment from trunkline.segment s where s.topic = a_topic;
     execute format($q$
-        select array_agg(coalesce(l."offset" + 1, g.bases[p + 1]) order by p)
+        select array_agg(coalesce(l.last_offset + 1, g.bases[p + 1]) order by p)
         from trunkline.segment g
         cross join generate_series(0, cardinality(g.bases) - 1) p
         left join lateral (
-            select s."offset" from trunkline.segment_%1$s s where s.partition = p order by s."offset" desc limit 1) l on true
+            select s.last_offset from trunkline.segment_%1$s s where s.partition = p order by s.last_offset desc limit 1) l on true
         where g.id = %1$s $q$, current_segment)
     into ends;
 end $$;
@@ -109,8 +116,8 @@ create function trunkline.offset_at(a_topic int, a_partition int, at timestamptz
 as $$
 declare
     place int;
-    low bigint; high bigint; middle bigint;
-    found_at timestamptz;
+    low bigint; high bigint;
+    middle record;
 begin
     -- The last segment opened before that time holds it, or it is the base of the next one.
     select s.id, s.bases[a_partition + 1] into place, low
@@ -118,16 +125,16 @@ begin
     if place is null then
         return (select s.bases[a_partition + 1] from trunkline.segment s where s.topic = a_topic order by s.id limit 1);
     end if;
-    execute format('select coalesce(max(s."offset") + 1, $2) from trunkline.segment_%s s where s.partition = $1', place)
+    execute format('select coalesce(max(s.last_offset) + 1, $2) from trunkline.segment_%s s where s.partition = $1', place)
     into high using a_partition, low;
     while low < high loop
-        middle := (low + high) / 2;
-        execute format('select s.appended_at from trunkline.segment_%s s where s.partition = $1 and s."offset" = $2', place)
-        into found_at using a_partition, middle;
-        if found_at < at then
-            low := middle + 1;
+        execute format('select s.last_offset, s.last_offset - cardinality(s.ids) + 1 as first_offset, s.appended_at
+            from trunkline.segment_%s s where s.partition = $1 and s.last_offset >= $2 order by s.last_offset limit 1', place)
+        into middle using a_partition, (low + high) / 2;
+        if middle.appended_at < at then
+            low := middle.last_offset + 1;
         else
-            high := middle;
+            high := middle.first_offset;
         end if;
     end loop;
     return low;

@@ -25,9 +25,15 @@ public final class WholeLog {
                     connection,
                     "select s.id from trunkline.segment s join trunkline.topic t on t.id = s.topic where t.name = ? order by s.id",
                     topic)) {
-                try (PreparedStatement statement = connection.prepareStatement(
-                                "select partition, \"offset\", convert_from(payload, 'UTF8'), unit, unit_end"
-                                        + " from trunkline.segment_" + segment + " order by 1, 2");
+                try (PreparedStatement statement = connection.prepareStatement("""
+                                select f.partition, f.last_offset - cardinality(f.ids) + i,
+                                       convert_from(substring(f.payloads from 1 + coalesce((select sum(l)::int from unnest(f.lengths[:i - 1]) l), 0)
+                                           for f.lengths[i]), 'UTF8'),
+                                       coalesce(f.units[i], f.ids[i]),
+                                       case when i = cardinality(f.ids) then not f.unit_open else f.units[i + 1] is null or f.units[i + 1] <> f.units[i] end
+                                from trunkline.segment_%s f, generate_series(1, cardinality(f.ids)) i
+                                order by 1, 2
+                                """.formatted(segment));
                         ResultSet row = statement.executeQuery()) {
                     while (row.next()) {
                         entries.add(new History.Entry(
