@@ -50,13 +50,13 @@ final class PublishBatch implements Scenario {
     }
 
     private static Crew unnest(Workbench bench, Installation installation) throws Exception {
-        installation.execute(installation.sql("createLikeSegment", "unnested"));
+        installation.execute(installation.sql("createRows", "unnested"));
         String sql = installation.sql("insertUnnest", "unnested");
         return Crew.of(THREADS, () -> RawInsert.unnest(bench.address().connect(), sql, BATCH));
     }
 
     private static Crew rewrite(Workbench bench, Installation installation) throws Exception {
-        installation.execute(installation.sql("createLikeSegment", "rewritten"));
+        installation.execute(installation.sql("createRows", "rewritten"));
         String sql = installation.sql("insertRow", "rewritten");
         return Crew.of(THREADS, () -> RawInsert.batch(bench.address().connectRewriting(), sql, BATCH));
     }

@@ -42,7 +42,7 @@ final class PublishSingle implements Scenario {
     }
 
     private static Crew raw(Workbench bench, Installation installation) throws Exception {
-        installation.execute(installation.sql("createLikeSegment", "single"));
+        installation.execute(installation.sql("createRows", "single"));
         String sql = installation.sql("insertRow", "single");
         return Crew.of(CONNECTIONS, () -> RawInsert.single(bench.address().connect(), sql));
     }

@@ -33,7 +33,7 @@ final class RelayBacklog implements Scenario {
         try (Installation installation = bench.install("relay", false);
                 Connection connection = bench.address().connect()) {
             installation.execute(installation.sql("createOutboxCopy"));
-            installation.execute(installation.sql("createLikeSegment", "moved"));
+            installation.execute(installation.sql("createRows", "moved"));
             for (int i = -1; i < effort.repetitions(); i++) {
                 int rows = i < 0 ? Math.max(PER_TRANSACTION, effort.relayRows() / 4) : effort.relayRows();
                 bench.progress("%s: %d of %d, %d rows".formatted(name(), i + 1, effort.repetitions(), rows));

@@ -21,8 +21,22 @@ select coalesce(string_agg(s.name || '=' || s.setting, ', '), '')
 from pg_settings s
 where s.name in ('fsync', 'synchronous_commit', 'full_page_writes') and s.setting in ('off', 'local')
 
--- name: createLikeSegment
-create table trunkline_bench_raw.# (like trunkline.segment_shape including all) with (autovacuum_enabled = off)
+-- name: createRows
+create table trunkline_bench_raw.# (
+    "offset"        bigint not null,
+    id              bigint not null,
+    unit            bigint not null,
+    appended_at     timestamptz not null,
+    published_at    timestamptz not null,
+    partition       int not null,
+    unit_end        boolean not null,
+    key             text collate "C",
+    correlation_id  text collate "C",
+    content_type    text collate "C" not null,
+    headers         text[],
+    payload         bytea not null,
+    primary key (partition, "offset")
+) with (autovacuum_enabled = off)
 
 -- name: insertUnnest
 insert into trunkline_bench_raw.#
