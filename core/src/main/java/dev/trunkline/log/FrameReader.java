@@ -37,6 +37,7 @@ final class FrameReader {
         String[] contentTypes = (String[]) row.getArray(11).getArray();
         @Nullable Object[] headers = array(row.getArray(12));
         byte[] payloads = row.getBytes(13);
+        long baseId = row.getLong(15);
 
         long firstOffset = lastOffset - ids.length + 1;
         int end = 0;
@@ -54,8 +55,8 @@ final class FrameReader {
                     topic.partition(strand),
                     topic.priority(strand),
                     offset,
-                    ids[i],
-                    unit == null ? ids[i] : (Long) unit,
+                    baseId + ids[i],
+                    baseId + (unit == null ? ids[i] : (Long) unit),
                     i == ids.length - 1 ? !unitOpen : unit == null || !unit.equals(units[i + 1]),
                     (String) at(keys, i),
                     headers((String) at(headers, i)),

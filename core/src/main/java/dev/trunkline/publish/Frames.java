@@ -30,10 +30,10 @@ final class Frames {
 
     private final Shape shape;
     private final List<Encoded> messages;
-    /** Where each message stands in the batch, from 1; null: in the same order. */
-    private final int @Nullable [] places;
-    /** The place in the batch of the last message that belongs together with each; null: all stand alone. */
-    private final int @Nullable [] units;
+    /** Twice the place in the batch of each message, from 1 on. */
+    private final long[] ids;
+    /** The id of the last message that belongs together with each; null: all stand alone. */
+    private final long @Nullable [] units;
 
     private final int[] partitions;
     private final int[] lasts;
@@ -52,22 +52,20 @@ final class Frames {
             order[i] = ((long) strands[i] << Integer.SIZE) + i;
         }
         Arrays.sort(order);
-        int @Nullable [] together = batch.size() == size ? null : together(batch, size);
-        int[] sortedPlaces = new int[size];
-        int[] sortedUnits = new int[size];
+        long[] together = together(batch, size);
+        ids = new long[size];
+        units = batch.size() == size ? null : new long[size];
         int[] sortedStrands = new int[size];
-        boolean moved = false;
         messages = new ArrayList<>(size);
         for (int i = 0; i < size; i++) {
             int from = (int) order[i];
             messages.add(all.get(from));
-            sortedPlaces[i] = from + 1;
-            sortedUnits[i] = together == null ? 0 : together[from];
+            ids[i] = 2L * (from + 1);
             sortedStrands[i] = strands[from];
-            moved |= from != i;
+            if (units != null) {
+                units[i] = together[from];
+            }
         }
-        places = moved ? sortedPlaces : null;
-        units = together == null ? null : sortedUnits;
 
         lasts = cut(sortedStrands);
         partitions = new int[lasts.length];
@@ -82,18 +80,18 @@ final class Frames {
             opens[frame] = last < size
                     && units != null
                     && sortedStrands[last] == partitions[frame]
-                    && sortedUnits[last] == sortedUnits[last - 1];
+                    && units[last] == units[last - 1];
             payloads[frame] = join(messages.subList(first, last));
         }
     }
 
-    /** For each message, the place in the batch of the last message of its submission. */
-    private static int[] together(List<Submission> batch, int size) {
-        int[] units = new int[size];
+    /** For each message, the id of the last message of its submission. */
+    private static long[] together(List<Submission> batch, int size) {
+        long[] units = new long[size];
         int place = 0;
         for (Submission submission : batch) {
             int last = place + submission.size();
-            Arrays.fill(units, place, last, last);
+            Arrays.fill(units, place, last, 2L * last);
             place = last;
         }
         return units;
@@ -169,26 +167,44 @@ final class Frames {
     /** Binds the parameters of {@code trunkline.append}. */
     void bind(PreparedStatement statement, boolean wait) throws SQLException {
         Columns columns = new Columns(messages);
+        int[] lengths =
+                messages.stream().mapToInt(message -> message.payload().length).toArray();
         statement.setString(1, messages.getFirst().topic());
         statement.setInt(2, shape.partitions);
         statement.setBoolean(3, wait);
-        statement.setObject(4, partitions);
-        statement.setObject(5, lasts);
-        statement.setObject(6, uptos);
-        statement.setObject(7, opens);
-        Columns.bind(statement, 8, "bytea", payloads);
-        statement.setObject(9, places);
-        statement.setObject(
-                10,
-                messages.stream().mapToInt(message -> message.payload().length).toArray());
-        columns.bindText(statement, 11, Encoded::key);
-        columns.bindText(statement, 12, Encoded::headers);
-        columns.bindContentTypes(statement, 13);
-        columns.bindText(statement, 14, Encoded::correlationId);
-        columns.bindPriorities(statement, 15);
-        columns.bindText(statement, 16, Encoded::due);
-        columns.bindText(statement, 17, Encoded::idempotencyKey);
-        statement.setObject(18, units);
+        statement.setInt(4, Arrays.stream(lengths).max().orElse(0));
+        statement.setObject(5, isPlaced() ? touched() : null);
+        statement.setObject(6, isPlaced() ? lanes() : null);
+        statement.setObject(7, partitions);
+        statement.setObject(8, lasts);
+        statement.setObject(9, uptos);
+        statement.setObject(10, opens);
+        Columns.bind(statement, 11, "bytea", payloads);
+        statement.setObject(12, ids);
+        statement.setObject(13, lengths);
+        columns.bindText(statement, 14, Encoded::key);
+        columns.bindText(statement, 15, Encoded::headers);
+        columns.bindContentTypes(statement, 16);
+        columns.bindText(statement, 17, Encoded::correlationId);
+        columns.bindPriorities(statement, 18);
+        columns.bindText(statement, 19, Encoded::due);
+        columns.bindText(statement, 20, Encoded::idempotencyKey);
+        statement.setObject(21, units);
+    }
+
+    private boolean isPlaced() {
+        return partitions[0] >= 0;
+    }
+
+    private int[] touched() {
+        return Arrays.stream(partitions).distinct().toArray();
+    }
+
+    private int[] lanes() {
+        return Arrays.stream(partitions)
+                .map(strand -> strand % shape.partitions % shape.lanes)
+                .distinct()
+                .toArray();
     }
 
     /**
@@ -205,15 +221,14 @@ final class Frames {
             if (i == lasts[frame]) {
                 frame++;
             }
-            int place = places == null ? i + 1 : places[i];
             int strand = chosen[frame];
             Long holder = holders.length == 0 ? null : holders[i];
             String topic = messages.get(i).topic();
-            receipts[place - 1] = holder != null
+            receipts[(int) ids[i] / 2 - 1] = holder != null
                     ? new Receipt(topic, holder, OptionalInt.empty(), OptionalLong.empty(), true)
                     : new Receipt(
                             topic,
-                            baseId + 2L * place,
+                            baseId + ids[i],
                             OptionalInt.of(strand % shape.partitions),
                             OptionalLong.of(++tails[strand]),
                             false);

@@ -6,7 +6,7 @@ select s.id, s.bases from trunkline.segment s where s.topic = ? order by s.id
 
 -- name: read
 select f.partition, f.last_offset, f.appended_at, f.unit_open, f.ids, f.units, f.waits, f.lengths, f.keys, f.correlation_ids, f.content_types, f.headers, f.payloads,
-       w.n
+       w.n, f.base_id
 from unnest(?::int[], ?::bigint[]) with ordinality as w (partition, "from", n)
 cross join lateral (
     select s.* from trunkline.segment_# s

@@ -64,6 +64,8 @@ create table trunkline.segment_shape (
     partition        int not null,
     -- Whether the unit of the last message goes on in the next frame.
     unit_open        boolean not null,
+    -- Ids and units count from here.
+    base_id          bigint not null,
     ids              bigint[] not null,
     -- Null: each message is a unit of its own, with its id.
     units            bigint[],

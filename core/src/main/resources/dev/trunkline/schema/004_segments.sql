@@ -48,8 +48,8 @@ begin
                 select t.* from trunkline.segment_%1$s_tails(partitions, clock) t
             ), appended as (
                 insert into trunkline.segment_%1$s
-                    (last_offset, appended_at, partition, unit_open, ids, units, waits, lengths, keys, correlation_ids, content_types, headers, payloads)
-                select max(p."offset"), p.appended_at, p.partition, (array_agg(p.goes_on))[count(*)], array_agg(p.id), array_agg(p.unit),
+                    (last_offset, appended_at, partition, unit_open, base_id, ids, units, waits, lengths, keys, correlation_ids, content_types, headers, payloads)
+                select max(p."offset"), p.appended_at, p.partition, (array_agg(p.goes_on))[count(*)], 0, array_agg(p.id), array_agg(p.unit),
                        array_agg((extract(epoch from p.appended_at - p.published_at) * 1000000)::bigint), array_agg(octet_length(p.payload)),
                        case when count(p.key) > 0 then array_agg(p.key) end,
                        case when count(p.correlation_id) > 0 then array_agg(p.correlation_id) end,
@@ -88,7 +88,7 @@ begin
         -- Frames, each with the place of its last message in the arrays that follow and with how many messages of the batch lie
         -- in its partition up to there. touched holds at least the partitions of the frames; their tails as they were come back.
         create function trunkline.segment_%1$s_append(
-            touched int[], partitions int[], lasts int[], uptos int[], opens boolean[], payloads bytea[],
+            touched int[], partitions int[], lasts int[], uptos int[], opens boolean[], payloads bytea[], base_id bigint,
             ids bigint[], units bigint[], lengths int[], keys text[], correlation_ids text[], content_types text[], headers text[], out tails bigint[])
             language plpgsql
         as $f$
@@ -99,8 +99,8 @@ begin
                 select e.* from trunkline.segment_%1$s_tails(touched, clock) e
             ), appended as (
                 insert into trunkline.segment_%1$s
-                    (last_offset, appended_at, partition, unit_open, ids, units, lengths, keys, correlation_ids, content_types, headers, payloads)
-                select e."offset" + uptos[f.n], e.appended_at, f.partition, opens[f.n], ids[f.first:f.last], units[f.first:f.last], lengths[f.first:f.last],
+                    (last_offset, appended_at, partition, unit_open, base_id, ids, units, lengths, keys, correlation_ids, content_types, headers, payloads)
+                select e."offset" + uptos[f.n], e.appended_at, f.partition, opens[f.n], base_id, ids[f.first:f.last], units[f.first:f.last], lengths[f.first:f.last],
                        keys[f.first:f.last], correlation_ids[f.first:f.last],
                        case when cardinality(content_types) = 1 then content_types else content_types[f.first:f.last] end, headers[f.first:f.last],
                        payloads[f.n]

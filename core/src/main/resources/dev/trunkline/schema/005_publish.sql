@@ -203,71 +203,59 @@ as $$
 $$;
 
 -- A batch in a transaction of its own, in frames. The last message of a frame is at lasts in the arrays of messages, which
--- keep, in each partition, the order of the batch; places say where each stands in the batch, null: in the same order.
--- partitions below zero are turns: the library leaves it to us in which lane messages without a key go.
+-- keep, in each partition, the order of the batch; ids are twice their places in it. partitions below zero are turns: the
+-- library leaves it to us in which lane messages without a key go. Otherwise touched and lanes say where it goes.
 --
 -- Under the locks of its lanes it first relays what is pending and then appends itself. It goes to the outbox instead if a
 -- lane is taken and it may not wait, if a large difference is being relayed, or if one of its messages is for later: then
--- ids says which, in the order of the batch. Otherwise ids and offsets follow from what comes back: the n-th message of the
--- batch has the id base_id + 2 n and takes the next offset of its partition, whose tail was that of touched; unless holders has the
--- id of another message, which holds its idempotency key. Where the topic has not as many partitions as the caller
--- thinks, nothing is done. What can be done before the locks are taken is done before.
+-- ids says which, in the order of the batch. Otherwise ids and offsets follow from what comes back: a message has its id
+-- from base_id on and takes the next offset of its partition, whose tail was that of touched; unless holders has the id of another
+-- message, which holds its idempotency key. Where the topic has not as many partitions as the caller thinks, nothing
+-- is done. What can be done before the locks are taken is done before.
 create function trunkline.append(
-    a_topic text, a_partition_count int, a_wait boolean, a_partitions int[], a_lasts int[], a_uptos int[], a_opens boolean[], a_payloads bytea[],
-    a_places int[], a_lengths int[], a_keys text[], a_headers text[], a_content_types text[], a_correlation_ids text[],
-    a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units int[],
+    a_topic text, a_partition_count int, a_wait boolean, a_largest int, a_touched int[], a_lanes int[],
+    a_partitions int[], a_lasts int[], a_uptos int[], a_opens boolean[], a_payloads bytea[],
+    a_ids bigint[], a_lengths int[], a_keys text[], a_headers text[], a_content_types text[], a_correlation_ids text[],
+    a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units bigint[],
     out partition_count int, out ids bigint[], out base_id bigint, out partitions int[], out touched int[], out tails bigint[], out holders bigint[])
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set lock_timeout = '1s'
 as $$
 declare
-    size int := cardinality(a_lengths);
-    t trunkline.topic;
-    largest int; missing bigint;
-    home int; turn int; wanted int[]; held int[];
+    t record;
+    home int; turn int; wanted int[] := a_lanes; held int[];
     current_segment int;
     drained boolean := false; repeated boolean;
-    message_ids bigint[]; unit_ids bigint[]; message_partitions int[];
+    message_partitions int[]; message_ids bigint[];
 begin
     if current_setting('transaction_isolation') <> 'read committed' or pg_is_in_recovery() or current_setting('synchronous_commit') in ('off', 'local')
         or current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_appendable();
     end if;
-    select k.* into t from trunkline.topic k where k.name = a_topic;
+    select k.id, k.partitions, k.lanes, k.max_payload_bytes into t from trunkline.topic k where k.name = a_topic;
     partition_count := t.partitions;
     if t.partitions <> a_partition_count then
         return;
-    end if;
-    select max(l), sum(l) - (select sum(octet_length(p)) from unnest(a_payloads) p) into largest, missing from unnest(a_lengths) l;
-    if missing <> 0 then
-        perform trunkline.refuse('the lengths of messages are not those of their frames', 'TL003', 'Let the library publish them.');
-    elsif t.id is null or largest > t.max_payload_bytes or size > 500000 or a_priorities is not null or a_dues is not null then
-        ids := trunkline.enqueue_frames(t, a_topic, a_dues is not null, a_lasts, a_payloads, a_places, a_lengths, a_keys, a_headers, a_content_types,
+    elsif t.id is null or a_largest > t.max_payload_bytes or cardinality(a_lengths) > 500000 or a_priorities is not null or a_dues is not null then
+        ids := trunkline.enqueue_frames(a_topic, a_dues is not null, a_lasts, a_payloads, a_ids, a_lengths, a_keys, a_headers, a_content_types,
             a_correlation_ids, a_priorities, a_dues, a_idempotency_keys, a_units);
         if ids is not null then
             return;
         end if;
     end if;
 
-    if a_partitions[1] < 0 then
+    partitions := a_partitions;
+    touched := a_touched;
+    if a_touched is null then
         -- Messages without a key stay together in one lane: the first that is free.
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
         home := coalesce(home, (random() * (t.lanes - 1))::int);
         turn := (random() * 1000)::int;
         partitions := array(select home + t.lanes * ((turn - p) % ((t.partitions - home + t.lanes - 1) / t.lanes)) from unnest(a_partitions) p);
-    else
-        partitions := a_partitions;
+        select array_agg(distinct p) into touched from unnest(partitions) p;
+        wanted := array[home];
     end if;
-    select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;
     base_id := nextval('trunkline.batch_id') << 20;
-    if a_places is null then
-        message_ids := array(select base_id + 2 * n from generate_series(1, size) n);
-    else
-        message_ids := array(select base_id + 2 * p from unnest(a_places) p);
-    end if;
-    if a_units is not null then
-        unit_ids := array(select base_id + 2 * u from unnest(a_units) u);
-    end if;
 
     if a_wait then
         select array_agg(l.lane), max(l.segment) into held, current_segment
@@ -287,7 +275,7 @@ begin
     end if;
     if not drained then
         base_id := null;
-        ids := trunkline.enqueue_frames(t, a_topic, true, a_lasts, a_payloads, a_places, a_lengths, a_keys, a_headers, a_content_types,
+        ids := trunkline.enqueue_frames(a_topic, true, a_lasts, a_payloads, a_ids, a_lengths, a_keys, a_headers, a_content_types,
             a_correlation_ids, a_priorities, a_dues, a_idempotency_keys, a_units);
         return;
     end if;
@@ -296,6 +284,7 @@ begin
         message_partitions := array(
             select partitions[f] from generate_subscripts(a_lasts, 1) f
             cross join lateral generate_series(coalesce(a_lasts[f - 1], 0) + 1, a_lasts[f]) n order by n);
+        message_ids := array(select base_id + i from unnest(a_ids) i);
         select array_agg(nullif(h.holder, h.id) order by h.n), bool_or(h.holder <> h.id) into holders, repeated
         from unnest(trunkline.claim_idempotency_keys(t.id, message_partitions, a_idempotency_keys, message_ids), message_ids)
             with ordinality as h (holder, id, n);
@@ -307,10 +296,10 @@ begin
                    case when a_correlation_ids is not null then array_agg(m.correlation_id order by m.n) end,
                    array_agg(coalesce(m.content_type, a_content_types[1]) order by m.n),
                    case when a_headers is not null then array_agg(m.headers order by m.n) end
-            into partitions, a_uptos, a_opens, a_payloads, message_ids, unit_ids, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers
+            into partitions, a_uptos, a_opens, a_payloads, a_ids, a_units, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers
             from (
                 select k.*, row_number() over w as upto, lead(k.unit) over w is not distinct from k.unit and k.unit is not null as open
-                from unnest(message_partitions, trunkline.unframe(a_payloads, a_lasts, a_lengths), message_ids, unit_ids, a_lengths, a_keys, a_correlation_ids,
+                from unnest(message_partitions, trunkline.unframe(a_payloads, a_lasts, a_lengths), a_ids, a_units, a_lengths, a_keys, a_correlation_ids,
                         a_content_types, a_headers, holders)
                     with ordinality as k (partition, payload, id, unit, length, key, correlation_id, content_type, headers, holder, n)
                 where k.holder is null
@@ -318,33 +307,34 @@ begin
             a_lasts := array(select n from generate_subscripts(partitions, 1) n order by n);
         end if;
     end if;
-    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)', current_segment)
+    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)', current_segment)
     into tails
-    using touched, partitions, a_lasts, a_uptos, a_opens, a_payloads, message_ids, unit_ids, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers;
+    using touched, partitions, a_lasts, a_uptos, a_opens, a_payloads, base_id, a_ids, a_units, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers;
 end $$;
 
 -- Looks closely at a batch in frames, and puts it into the outbox if wanted. Returns the ids then, in the order of the batch.
 create function trunkline.enqueue_frames(
-    t trunkline.topic, topic text, wanted boolean, lasts int[], payloads bytea[], places int[], lengths int[], keys text[], headers text[],
-    content_types text[], correlation_ids text[], priorities int[], dues text[], idempotency_keys text[], units int[]) returns bigint[]
+    topic text, wanted boolean, lasts int[], payloads bytea[], ids bigint[], lengths int[], keys text[], headers text[],
+    content_types text[], correlation_ids text[], priorities int[], dues text[], idempotency_keys text[], places_of_units bigint[]) returns bigint[]
     language plpgsql
 as $$
 declare
     size int := cardinality(lengths);
+    t trunkline.topic;
     due_ats timestamptz[];
+    units int[];
 begin
     if size > 500000 then
         perform trunkline.refuse(format('a batch of %s messages is over the limit of 500000', size), 'TL003', 'Publish several batches.');
     end if;
-    select array_agg(m.payload order by m.place), array_agg(m.key order by m.place), array_agg(m.headers order by m.place),
-           array_agg(coalesce(m.content_type, content_types[1]) order by m.place), array_agg(m.correlation_id order by m.place),
-           array_agg(m.priority order by m.place), case when dues is not null then array_agg(trunkline.due(m.due) order by m.place) end,
-           array_agg(m.idempotency_key order by m.place), array_agg(coalesce(m.unit, m.place) order by m.place)
+    select k.* into t from trunkline.topic k where k.name = enqueue_frames.topic;
+    select array_agg(m.payload order by m.id), array_agg(m.key order by m.id), array_agg(m.headers order by m.id),
+           array_agg(coalesce(m.content_type, content_types[1]) order by m.id), array_agg(m.correlation_id order by m.id),
+           array_agg(m.priority order by m.id), case when dues is not null then array_agg(trunkline.due(m.due) order by m.id) end,
+           array_agg(m.idempotency_key order by m.id), array_agg((coalesce(m.unit, m.id) / 2)::int order by m.id)
     into payloads, keys, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys, units
-    from (
-        select k.*, coalesce(k.at, k.n)::int as place
-        from unnest(trunkline.unframe(payloads, lasts, lengths), places, keys, headers, content_types, correlation_ids, priorities, dues, idempotency_keys, units)
-            with ordinality as k (payload, at, key, headers, content_type, correlation_id, priority, due, idempotency_key, unit, n)) m;
+    from unnest(trunkline.unframe(payloads, lasts, lengths), ids, keys, headers, content_types, correlation_ids, priorities, dues, idempotency_keys, places_of_units)
+        as m (payload, id, key, headers, content_type, correlation_id, priority, due, idempotency_key, unit);
     perform trunkline.check_batch(topic, t, keys, payloads, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys);
     if wanted then
         return trunkline.enqueue_all(t, keys, payloads, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys, units);

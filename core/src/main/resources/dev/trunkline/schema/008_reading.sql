@@ -35,7 +35,7 @@ begin
                case when p.json is null then p.text end, case when p.text is null then encode(m.payload, 'hex') end
         from trunkline.segment_%1$s f
         cross join lateral (
-            select f.partition, f.last_offset - cardinality(f.ids) + i as "offset", f.ids[i] as id, f.keys[i] as key,
+            select f.partition, f.last_offset - cardinality(f.ids) + i as "offset", f.base_id + f.ids[i] as id, f.keys[i] as key,
                    f.appended_at - coalesce(f.waits[i], 0) * interval '1 microsecond' as published_at, f.appended_at,
                    f.correlation_ids[i] as correlation_id, f.headers[i]::text[] as headers,
                    coalesce(f.content_types[i], f.content_types[1]) as content_type,

@@ -29,7 +29,7 @@ public final class WholeLog {
                                 select f.partition, f.last_offset - cardinality(f.ids) + i,
                                        convert_from(substring(f.payloads from 1 + coalesce((select sum(l)::int from unnest(f.lengths[:i - 1]) l), 0)
                                            for f.lengths[i]), 'UTF8'),
-                                       coalesce(f.units[i], f.ids[i]),
+                                       f.base_id + coalesce(f.units[i], f.ids[i]),
                                        case when i = cardinality(f.ids) then not f.unit_open else f.units[i + 1] is null or f.units[i + 1] <> f.units[i] end
                                 from trunkline.segment_%s f, generate_series(1, cardinality(f.ids)) i
                                 order by 1, 2
