@@ -40,9 +40,9 @@ final class Appender {
     /** @param wait for lanes that are taken, rather than going to the outbox */
     Appended append(List<Submission> batch, boolean wait) throws SQLException {
         String topic = batch.getFirst().messages().getFirst().topic();
+        Frames.Shape shape = shapes.get(topic);
         while (true) {
-            Frames.Shape shape = shapes.get(topic);
-            Frames frames = new Frames(batch, shape == null ? NO_SHAPE : shape);
+            Frames frames = new Frames(batch, shape == null ? refresh(topic) : shape);
             Appended appended = database.attempt(connection -> {
                 try (PreparedStatement statement = connection.prepareStatement(statements.get("append"))) {
                     frames.bind(statement, wait);
@@ -56,18 +56,18 @@ final class Appender {
             if (appended != null) {
                 return appended;
             }
-            shapes.put(topic, shape(topic));
+            shape = null;
         }
     }
 
-    /** The shape of a topic as it is now. What is kept of it may be that of a dropped topic of the same name. */
-    private Frames.Shape shape(String topic) throws SQLException {
-        return database.attempt(connection -> {
+    /** The shape of a topic as it is now. What was kept of it may be that of a dropped topic of the same name. */
+    private Frames.Shape refresh(String topic) {
+        Frames.@Nullable Shape shape = database.read(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("shape"))) {
                 statement.setString(1, topic);
                 try (ResultSet row = statement.executeQuery()) {
                     if (!row.next()) {
-                        return NO_SHAPE;
+                        return null;
                     }
                     if (row.getInt(3) != KeyHash.partitionOf(topic, PROBE_PARTITIONS)) {
                         throw new TrunklineException("the hash of this server is not the one that keys are placed by:"
@@ -77,6 +77,12 @@ final class Appender {
                 }
             }
         });
+        if (shape == null) {
+            shapes.remove(topic);
+            return NO_SHAPE;
+        }
+        shapes.put(topic, shape);
+        return shape;
     }
 
     /** The only warning of a commit: that the wait for a synchronous standby was given up, so it may not be on one. */

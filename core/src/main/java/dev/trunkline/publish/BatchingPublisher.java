@@ -23,7 +23,10 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** {@link Publisher} on the log and the outbox. What is under way is bounded in bytes; beyond that, callers wait. */
@@ -42,6 +45,18 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
             (int) (Math.min(LARGEST_BUDGET, Runtime.getRuntime().maxMemory() / 8) / UNIT);
     private final Semaphore room = new Semaphore(budget, true);
     private final ConcurrentHashMap<String, Flights> flights = new ConcurrentHashMap<>();
+    /**
+     * Platform threads: a virtual one pays for each answer of the database with two changes of its carrier. They end by
+     * themselves when there is nothing to do.
+     */
+    private final Executor crew = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            1,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            Thread.ofPlatform().daemon().name("trunkline-publish").factory());
+
     private volatile boolean closed;
 
     /**
@@ -62,25 +77,25 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
     @Override
     public Receipt publish(Message message) {
         requireOpen();
-        return join(submit(List.of(Encoded.of(message, codec)), false)).getFirst();
+        return join(submit(List.of(Encoded.of(message, codec)), true)).getFirst();
     }
 
     @Override
     public CompletableFuture<Receipt> publishAsync(Message message) {
         requireOpen();
-        return submit(List.of(Encoded.of(message, codec)), true).thenApply(List::getFirst);
+        return submit(List.of(Encoded.of(message, codec)), false).thenApply(List::getFirst);
     }
 
     @Override
     public List<Receipt> publishAll(List<Message> messages) {
         requireOpen();
-        return messages.isEmpty() ? List.of() : join(submit(encode(messages), false));
+        return messages.isEmpty() ? List.of() : join(submit(encode(messages), true));
     }
 
     @Override
     public CompletableFuture<List<Receipt>> publishAllAsync(List<Message> messages) {
         requireOpen();
-        return messages.isEmpty() ? CompletableFuture.completedFuture(List.of()) : submit(encode(messages), true);
+        return messages.isEmpty() ? CompletableFuture.completedFuture(List.of()) : submit(encode(messages), false);
     }
 
     @Override
@@ -133,11 +148,11 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
         return encoded;
     }
 
-    /** @param ordered whether the caller goes on before it is done */
-    private CompletableFuture<List<Receipt>> submit(List<Encoded> messages, boolean ordered) {
-        Submission submission = new Submission(messages, ordered);
+    private CompletableFuture<List<Receipt>> submit(List<Encoded> messages, boolean awaited) {
+        Submission submission = new Submission(messages, awaited);
         room.acquireUninterruptibly(share(submission));
-        flights.computeIfAbsent(messages.getFirst().topic(), topic -> new Flights(appender, topics, new Landing()))
+        flights.computeIfAbsent(
+                        messages.getFirst().topic(), topic -> new Flights(appender, topics, crew, new Landing()))
                 .submit(submission);
         return submission.receipts();
     }

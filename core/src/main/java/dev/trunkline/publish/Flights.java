@@ -11,10 +11,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -22,13 +20,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The submissions for one topic and the batches under way. A batch is whatever gathered while the last one was in flight:
- * nobody waits for company when nothing is under way. Callers that shared a batch come back at about the same time, so
- * after a batch of several the next take-off waits for most of them, for a fraction of what a flight takes. A second flight
- * takes off only when a good load is waiting.
- *
- * <p>Calls made one after the other without waiting keep their order within each key: a submission does not board while
- * a key of it is in flight, or waits in front of it, for a caller that did not wait.
+ * The submissions for one topic and the batch that is under way: one at a time, so that messages keep the order of the calls.
+ * A batch is whatever gathered while the last one was in flight: nobody waits for company when nothing is under way. Callers that
+ * shared a batch come back at about the same time, so after a batch of several the next take-off waits for most of them, for a
+ * fraction of what a flight takes.
  */
 final class Flights {
 
@@ -37,24 +32,19 @@ final class Flights {
     /** From this size on, waiting for the append lock is cheaper than the detour through the outbox. */
     private static final int LARGE = 50;
 
-    private static final int MOST_FLYING = 2;
     private static final long BOARDING_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
-    private static final int FARTHEST_LOOK = 2_000;
     private static final Duration GIVE_UP = Duration.ofSeconds(15);
 
     private final Appender appender;
     private final TopicCatalogue topics;
+    private final Executor crew;
     private final Landing landing;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition gathered = lock.newCondition();
     private final ArrayDeque<Submission> waiting = new ArrayDeque<>();
-    private final Set<String> keysInFlight = new HashSet<>();
-    private int waitingMessages;
-    private int flying;
-    /** How many submissions are expected to come together, by the size of the last batches. */
+    private boolean flying;
+    /** How many submissions are expected to come together, by the size of the last batch. */
     private int expected = 1;
-    /** Everything within sight waits for a key in flight: no use in another flight before one has landed. */
-    private boolean held;
 
     private volatile boolean crowded;
 
@@ -67,82 +57,74 @@ final class Flights {
         void over(Submission submission);
     }
 
-    Flights(Appender appender, TopicCatalogue topics, Landing landing) {
+    /** @param crew flies the batches that no caller flies */
+    Flights(Appender appender, TopicCatalogue topics, Executor crew, Landing landing) {
         this.appender = appender;
         this.topics = topics;
+        this.crew = crew;
         this.landing = landing;
     }
 
-    /** Takes a submission on. A caller that waits for it flies the batch itself if one can take off: no thread is woken for it. */
+    /** Takes a submission on. A caller that waits for it flies the batch itself if none is under way: no thread is woken for it. */
     void submit(Submission submission) {
         boolean takeOff;
         lock.lock();
         try {
             waiting.add(submission);
-            waitingMessages += submission.size();
             if (waiting.size() >= expected) {
                 gathered.signal();
             }
-            takeOff = flying == 0 || (flying < MOST_FLYING && waitingMessages >= LARGE && !held);
-            if (takeOff) {
-                flying++;
-            }
+            takeOff = !flying;
+            flying = true;
         } finally {
             lock.unlock();
         }
         if (takeOff && submission.isAwaited()) {
-            flyOnce();
-        } else if (takeOff) {
-            flyOn();
-        }
-    }
-
-    private void flyOn() {
-        Thread.ofVirtual().name("trunkline-publish").start(this::fly);
-    }
-
-    /** One batch in the caller's thread; whatever has gathered meanwhile is not for the caller to wait for. */
-    private void flyOnce() {
-        List<Submission> batch = board();
-        if (batch.isEmpty()) {
-            return;
-        }
-        send(batch);
-        land(batch);
-        boolean more;
-        lock.lock();
-        try {
-            more = !waiting.isEmpty();
-            if (!more) {
-                flying--;
+            send(board());
+            if (land()) {
+                crew.execute(this::fly);
             }
-        } finally {
-            lock.unlock();
-        }
-        if (more) {
-            flyOn();
+        } else if (takeOff) {
+            crew.execute(this::fly);
         }
     }
 
     private void fly() {
-        for (List<Submission> batch = board(); !batch.isEmpty(); batch = board()) {
-            send(batch);
-            land(batch);
+        do {
+            send(board());
+        } while (land());
+    }
+
+    /** Whether there is more to fly. */
+    private boolean land() {
+        lock.lock();
+        try {
+            flying = !waiting.isEmpty();
+            return flying;
+        } finally {
+            lock.unlock();
         }
     }
 
-    /** The next batch; empty when this flight has nothing more to do, and is then no longer counted. */
     private List<Submission> board() {
         lock.lock();
         try {
-            if (flying == 1) {
-                awaitExpected();
+            awaitExpected();
+            List<Submission> batch = new ArrayList<>();
+            int messages = 0;
+            long bytes = 0;
+            for (Submission next = waiting.peek();
+                    next != null
+                            && (batch.isEmpty()
+                                    || (messages + next.size() <= MOST_MESSAGES
+                                            && bytes + next.weight() <= MOST_BYTES));
+                    next = waiting.peek()) {
+                batch.add(waiting.remove());
+                messages += next.size();
+                bytes += next.weight();
             }
-            List<Submission> batch = flying == 1 || (waitingMessages >= LARGE && !held) ? choose() : List.of();
-            if (batch.isEmpty()) {
-                held = flying > 1;
-                flying--;
-            }
+            // Most of those that left together, not all: some caller may have gone for good.
+            expected = (batch.size() * 3 + 3) / 4;
             return batch;
         } finally {
             lock.unlock();
@@ -157,43 +139,6 @@ final class Flights {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    private List<Submission> choose() {
-        List<Submission> batch = new ArrayList<>();
-        Set<String> passedOver = new HashSet<>();
-        int messages = 0;
-        long bytes = 0;
-        int looked = 0;
-        for (Iterator<Submission> queue = waiting.iterator(); queue.hasNext() && looked < FARTHEST_LOOK; looked++) {
-            Submission next = queue.next();
-            if (next.needsAny(keysInFlight) || next.needsAny(passedOver)) {
-                next.addKeysTo(passedOver);
-                continue;
-            }
-            if (!batch.isEmpty() && (messages + next.size() > MOST_MESSAGES || bytes + next.weight() > MOST_BYTES)) {
-                break;
-            }
-            queue.remove();
-            batch.add(next);
-            messages += next.size();
-            bytes += next.weight();
-        }
-        waitingMessages -= messages;
-        batch.forEach(submission -> submission.addKeysTo(keysInFlight));
-        // Most of those that left together, not all: some caller may have gone for good.
-        expected = Math.max(1, batch.size() * 3 / 4);
-        return batch;
-    }
-
-    private void land(List<Submission> batch) {
-        lock.lock();
-        try {
-            batch.forEach(submission -> submission.removeKeysFrom(keysInFlight));
-            held = false;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -300,7 +245,6 @@ final class Flights {
             lock.lock();
             try {
                 submission = waiting.poll();
-                waitingMessages -= submission == null ? 0 : submission.size();
             } finally {
                 lock.unlock();
             }

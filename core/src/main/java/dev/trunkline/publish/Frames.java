@@ -24,9 +24,15 @@ final class Frames {
     private static final int MOST_BYTES = 3_700;
 
     private static final int BYTES_BESIDE_PAYLOAD = 40;
+    private static final int LEVELS = 3;
 
-    /** What the partitions of a topic are; they stay as they are for its life. */
-    record Shape(int partitions, int lanes) {}
+    /** What the partitions of a topic are, which stay for its life, and offsets of its strands that are known to be taken. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Shape(int partitions, int lanes, long[] known) {
+        Shape(int partitions, int lanes) {
+            this(partitions, lanes, new long[partitions * LEVELS]);
+        }
+    }
 
     private final Shape shape;
     private final List<Encoded> messages;
@@ -129,7 +135,7 @@ final class Frames {
                     turn = (turn + 1) % turns;
                 }
             }
-            strands[i] += shape.partitions * ((message.priority() + 3) % 3);
+            strands[i] += shape.partitions * ((message.priority() + LEVELS) % LEVELS);
         }
         return strands;
     }
@@ -173,31 +179,34 @@ final class Frames {
         statement.setInt(2, shape.partitions);
         statement.setBoolean(3, wait);
         statement.setInt(4, Arrays.stream(lengths).max().orElse(0));
-        statement.setObject(5, isPlaced() ? touched() : null);
-        statement.setObject(6, isPlaced() ? lanes() : null);
-        statement.setObject(7, partitions);
-        statement.setObject(8, lasts);
-        statement.setObject(9, uptos);
-        statement.setObject(10, opens);
-        Columns.bind(statement, 11, "bytea", payloads);
-        statement.setObject(12, ids);
-        statement.setObject(13, lengths);
-        columns.bindText(statement, 14, Encoded::key);
-        columns.bindText(statement, 15, Encoded::headers);
-        columns.bindContentTypes(statement, 16);
-        columns.bindText(statement, 17, Encoded::correlationId);
-        columns.bindPriorities(statement, 18);
-        columns.bindText(statement, 19, Encoded::due);
-        columns.bindText(statement, 20, Encoded::idempotencyKey);
-        statement.setObject(21, units);
+        int @Nullable [] touched =
+                isPlaced() ? Arrays.stream(partitions).distinct().toArray() : null;
+        statement.setObject(5, touched);
+        statement.setObject(6, touched == null ? null : known(touched));
+        statement.setObject(7, touched == null ? null : lanes());
+        statement.setObject(8, partitions);
+        statement.setObject(9, lasts);
+        statement.setObject(10, uptos);
+        statement.setObject(11, opens);
+        Columns.bind(statement, 12, "bytea", payloads);
+        statement.setObject(13, ids);
+        statement.setObject(14, lengths);
+        columns.bindText(statement, 15, Encoded::key);
+        columns.bindText(statement, 16, Encoded::headers);
+        columns.bindContentTypes(statement, 17);
+        columns.bindText(statement, 18, Encoded::correlationId);
+        columns.bindPriorities(statement, 19);
+        columns.bindText(statement, 20, Encoded::due);
+        columns.bindText(statement, 21, Encoded::idempotencyKey);
+        statement.setObject(22, units);
     }
 
     private boolean isPlaced() {
         return partitions[0] >= 0;
     }
 
-    private int[] touched() {
-        return Arrays.stream(partitions).distinct().toArray();
+    private long[] known(int[] touched) {
+        return Arrays.stream(touched).mapToLong(strand -> shape.known[strand]).toArray();
     }
 
     private int[] lanes() {
@@ -232,6 +241,9 @@ final class Frames {
                             OptionalInt.of(strand % shape.partitions),
                             OptionalLong.of(++tails[strand]),
                             false);
+        }
+        for (int strand : chosen) {
+            shape.known[strand] = tails[strand];
         }
         return Arrays.asList(receipts);
     }

@@ -16,18 +16,22 @@ begin
             with (autovacuum_enabled = off, toast.autovacuum_enabled = off, toast_tuple_target = 8160)
     $ddl$, segment_id);
     execute format($ddl$
-        -- The last offset and time of partitions. Read after the lock was taken, in one go, never per row.
-        create function trunkline.segment_%1$s_tails(partitions int[], clock timestamptz)
+        -- The last offset and time of partitions. Read after the lock was taken, in one go, never per row. From an offset that is
+        -- known to be taken on, there is little to look at; without any, or with a wrong one, a page of the index.
+        create function trunkline.segment_%1$s_tails(partitions int[], known bigint[], clock timestamptz)
             returns table (partition int, "offset" bigint, appended_at timestamptz)
             language sql stable
         as $f$
-            select d.partition, coalesce(l.last_offset, g.bases[d.partition + 1] - 1),
-                   greatest(coalesce(l.appended_at, g.times[d.partition + 1]), clock)
+            select d.partition, coalesce(l.last_offset, f.last_offset, g.bases[d.partition + 1] - 1),
+                   greatest(coalesce(l.appended_at, f.appended_at, g.times[d.partition + 1]), clock)
             from trunkline.segment g
-            cross join unnest(partitions) d (partition)
+            cross join unnest(partitions, known) d (partition, known)
             left join lateral (
                 select s.last_offset, s.appended_at from trunkline.segment_%1$s s
-                where s.partition = d.partition order by s.last_offset desc limit 1) l on true
+                where s.partition = d.partition and s.last_offset >= d.known order by s.last_offset desc limit 1) l on true
+            left join lateral (
+                select s.last_offset, s.appended_at from trunkline.segment_%1$s s
+                where l.last_offset is null and s.partition = d.partition order by s.last_offset desc limit 1) f on true
             where g.id = %1$s
         $f$;
 
@@ -45,7 +49,7 @@ begin
             moved bigint;
         begin
             with tail as materialized (
-                select t.* from trunkline.segment_%1$s_tails(partitions, clock) t
+                select t.* from trunkline.segment_%1$s_tails(partitions, null, clock) t
             ), appended as (
                 insert into trunkline.segment_%1$s
                     (last_offset, appended_at, partition, unit_open, base_id, ids, units, waits, lengths, keys, correlation_ids, content_types, headers, payloads)
@@ -88,7 +92,7 @@ begin
         -- Frames, each with the place of its last message in the arrays that follow and with how many messages of the batch lie
         -- in its partition up to there. touched holds at least the partitions of the frames; their tails as they were come back.
         create function trunkline.segment_%1$s_append(
-            touched int[], partitions int[], lasts int[], uptos int[], opens boolean[], payloads bytea[], base_id bigint,
+            touched int[], known bigint[], partitions int[], lasts int[], uptos int[], opens boolean[], payloads bytea[], base_id bigint,
             ids bigint[], units bigint[], lengths int[], keys text[], correlation_ids text[], content_types text[], headers text[], out tails bigint[])
             language plpgsql
         as $f$
@@ -96,7 +100,7 @@ begin
             clock timestamptz := clock_timestamp();
         begin
             with tail as materialized (
-                select e.* from trunkline.segment_%1$s_tails(touched, clock) e
+                select e.* from trunkline.segment_%1$s_tails(touched, known, clock) e
             ), appended as (
                 insert into trunkline.segment_%1$s
                     (last_offset, appended_at, partition, unit_open, base_id, ids, units, lengths, keys, correlation_ids, content_types, headers, payloads)
@@ -134,7 +138,7 @@ begin
     select max(l.segment) into strict current_segment
     from (select k.segment from trunkline.lane k where k.topic = a_topic order by k.lane for no key update) l;
     execute format('select array_agg(e."offset" + 1 order by e.partition), array_agg(e.appended_at order by e.partition)
-        from trunkline.segment_%s_tails(array(select generate_series(0, $1 - 1)), clock_timestamp()) e', current_segment)
+        from trunkline.segment_%s_tails(array(select generate_series(0, $1 - 1)), null, clock_timestamp()) e', current_segment)
     into open_bases, open_times
     using t.partitions * t.levels;
     update trunkline.segment s set bases = open_bases, times = open_times, opened_at = clock_timestamp() where s.id = next_segment;

@@ -204,7 +204,8 @@ $$;
 
 -- A batch in a transaction of its own, in frames. The last message of a frame is at lasts in the arrays of messages, which
 -- keep, in each partition, the order of the batch; ids are twice their places in it. partitions below zero are turns: the
--- library leaves it to us in which lane messages without a key go. Otherwise touched and lanes say where it goes.
+-- library leaves it to us in which lane messages without a key go. Otherwise touched and lanes say where it goes, and known
+-- names offsets of the touched partitions that are taken, if the caller knows any.
 --
 -- Under the locks of its lanes it first relays what is pending and then appends itself. It goes to the outbox instead if a
 -- lane is taken and it may not wait, if a large difference is being relayed, or if one of its messages is for later: then
@@ -213,7 +214,7 @@ $$;
 -- message, which holds its idempotency key. Where the topic has not as many partitions as the caller thinks, nothing
 -- is done. What can be done before the locks are taken is done before.
 create function trunkline.append(
-    a_topic text, a_partition_count int, a_wait boolean, a_largest int, a_touched int[], a_lanes int[],
+    a_topic text, a_partition_count int, a_wait boolean, a_largest int, a_touched int[], a_known bigint[], a_lanes int[],
     a_partitions int[], a_lasts int[], a_uptos int[], a_opens boolean[], a_payloads bytea[],
     a_ids bigint[], a_lengths int[], a_keys text[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units bigint[],
@@ -226,7 +227,7 @@ declare
     home int; turn int; wanted int[] := a_lanes; held int[];
     current_segment int;
     drained boolean := false; repeated boolean;
-    message_partitions int[]; message_ids bigint[];
+    frame_partitions int[]; message_partitions int[]; message_ids bigint[];
 begin
     if current_setting('transaction_isolation') <> 'read committed' or pg_is_in_recovery() or current_setting('synchronous_commit') in ('off', 'local')
         or current_setting('trunkline.adopted', true) is distinct from current_database() then
@@ -280,6 +281,7 @@ begin
         return;
     end if;
 
+    frame_partitions := partitions;
     if a_idempotency_keys is not null then
         message_partitions := array(
             select partitions[f] from generate_subscripts(a_lasts, 1) f
@@ -296,7 +298,7 @@ begin
                    case when a_correlation_ids is not null then array_agg(m.correlation_id order by m.n) end,
                    array_agg(coalesce(m.content_type, a_content_types[1]) order by m.n),
                    case when a_headers is not null then array_agg(m.headers order by m.n) end
-            into partitions, a_uptos, a_opens, a_payloads, a_ids, a_units, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers
+            into frame_partitions, a_uptos, a_opens, a_payloads, a_ids, a_units, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers
             from (
                 select k.*, row_number() over w as upto, lead(k.unit) over w is not distinct from k.unit and k.unit is not null as open
                 from unnest(message_partitions, trunkline.unframe(a_payloads, a_lasts, a_lengths), a_ids, a_units, a_lengths, a_keys, a_correlation_ids,
@@ -304,12 +306,12 @@ begin
                     with ordinality as k (partition, payload, id, unit, length, key, correlation_id, content_type, headers, holder, n)
                 where k.holder is null
                 window w as (partition by k.partition order by k.n)) m;
-            a_lasts := array(select n from generate_subscripts(partitions, 1) n order by n);
+            a_lasts := array(select n from generate_subscripts(frame_partitions, 1) n order by n);
         end if;
     end if;
-    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)', current_segment)
+    execute format('select trunkline.segment_%s_append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)', current_segment)
     into tails
-    using touched, partitions, a_lasts, a_uptos, a_opens, a_payloads, base_id, a_ids, a_units, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers;
+    using touched, a_known, frame_partitions, a_lasts, a_uptos, a_opens, a_payloads, base_id, a_ids, a_units, a_lengths, a_keys, a_correlation_ids, a_content_types, a_headers;
 end $$;
 
 -- Looks closely at a batch in frames, and puts it into the outbox if wanted. Returns the ids then, in the order of the batch.

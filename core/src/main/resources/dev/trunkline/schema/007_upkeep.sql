@@ -199,7 +199,7 @@ begin
             outcome := trunkline.drain(t.topic, t.lanes, t.segment, 100000, everything);
             exit when outcome.drained;
         end loop;
-        execute format('select max(s.id) filter (where s.id %% 2 = 1) as relayed, max(s.id) filter (where s.id %% 2 = 0) as direct
+        execute format('select max((select max(i) from unnest(s.ids) i)) filter (where s.base_id = 0) as relayed, max(s.base_id) as direct
             from trunkline.segment_%s s', t.segment) into of_segment;
         highest := greatest(highest, of_segment.relayed);
         highest_direct := greatest(highest_direct, of_segment.direct);

@@ -117,9 +117,9 @@ class AppendRaceTest {
         trunkline.publisher().publish(Message.of("t", "m0"));
         try (var executor = Executors.newVirtualThreadPerTaskExecutor();
                 Connection appender = begin()) {
-            TestDatabase.query(
-                    appender,
-                    "select trunkline.append('t', true, null, array['m1']::bytea[], null, array['x'], null, null, null, null, null)");
+            TestDatabase.query(appender, """
+                    select trunkline.append('t', 1, true, 2, null, null, null, array[-1], array[1], array[1], array[false], array['m1']::bytea[],
+                        array[2], array[2], null, null, array['x'], null, null, null, null, null)""");
             Future<List<String>> roll =
                     executor.submit(() -> retryWhileLocked(() -> database.query("select trunkline.roll_segment(1)")));
             Awaitility.await().until(() -> database.number("select count(*) from pg_locks where not granted") > 0);
