@@ -11,7 +11,6 @@ package dev.trunkline.benchmarks;
  * @param growthRuns relays of 1,000 rows, in each of both outboxes
  * @param segmentRows messages in the segment that is dropped
  * @param heldSeconds how long a transaction is held open in one go
- * @param controlSeconds how long the same is done without one, before that
  * @param memoryMessages messages that the small JVM publishes
  */
 record Effort(
@@ -23,16 +22,15 @@ record Effort(
         int growthRuns,
         int segmentRows,
         double heldSeconds,
-        double controlSeconds,
         int memoryMessages) {
 
     static Effort full() {
-        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 60, 60, 1_000_000);
+        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 60, 1_000_000);
     }
 
     /** About 20 seconds for each scenario, and noisier. */
     static Effort quick() {
-        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 10, 0, 200_000);
+        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000);
     }
 
     Effort withSeconds(double newSeconds) {
@@ -45,7 +43,6 @@ record Effort(
                 growthRuns,
                 segmentRows,
                 heldSeconds,
-                controlSeconds,
                 memoryMessages);
     }
 
@@ -59,7 +56,6 @@ record Effort(
                 growthRuns,
                 segmentRows,
                 heldSeconds,
-                controlSeconds,
                 memoryMessages);
     }
 }

@@ -16,6 +16,7 @@ final class HeldTransaction implements Scenario {
     private static final int BATCH = 100;
     private static final int CONNECTIONS = 16;
     private static final int SLICES = 10;
+    private static final int LONG_WINDOWS = 3;
     private static final Target TARGET = Target.atLeast(0.90);
     private static final String BATCHES = "publish";
     private static final String TRANSACTIONS = "transactional";
@@ -53,7 +54,7 @@ final class HeldTransaction implements Scenario {
                 Map<String, Contest.Side> all = new LinkedHashMap<>(publishing);
                 all.put(RELAY, seconds -> relay(bench, backlog));
                 List<Result> results = new ArrayList<>(byTurns(bench, all));
-                results.add(longWindow(bench, publishing));
+                results.addAll(longWindows(bench, publishing));
                 return results;
             }
         }
@@ -101,40 +102,38 @@ final class HeldTransaction implements Scenario {
         }
     }
 
-    /** The end of a long held transaction against its beginning: the kind of work that suffered more. */
-    private Result longWindow(Workbench bench, Map<String, Contest.Side> work) throws Exception {
-        Effort effort = bench.effort();
-        Turns control = new Turns(Map.of());
-        if (effort.controlSeconds() > 0) {
-            bench.progress(name() + "-long: without a held transaction");
-            control = slices(bench, work, effort.controlSeconds());
-        }
-        Turns slices;
-        bench.progress(name() + "-long: with a held transaction");
-        try (Connection holder = hold(bench)) {
-            slices = slices(bench, work, effort.heldSeconds());
-            holder.rollback();
-        }
-        String worst = endToBeginning(slices, BATCHES) < endToBeginning(slices, TRANSACTIONS) ? BATCHES : TRANSACTIONS;
-        Result result = Result.of(
-                        name() + "-long",
-                        "messages/s, " + worst,
-                        new double[] {end(slices, worst)},
-                        "the beginning of the same held transaction",
-                        new double[] {beginning(slices, worst)},
-                        new double[] {endToBeginning(slices, worst)},
-                        TARGET)
-                .with("heldSeconds", effort.heldSeconds());
-        for (String kind : work.keySet()) {
-            result = result.with(kind + "Ratio", endToBeginning(slices, kind));
-            if (!control.rates().isEmpty()) {
-                result = result.with(kind + "RatioWithoutHeldTransaction", endToBeginning(control, kind));
+    /** The end of a long held transaction against the end of a window as long without one, by turns. */
+    private List<Result> longWindows(Workbench bench, Map<String, Contest.Side> work) throws Exception {
+        Turns free = Turns.of(work.keySet(), LONG_WINDOWS);
+        Turns held = Turns.of(work.keySet(), LONG_WINDOWS);
+        for (int i = 0; i < LONG_WINDOWS; i++) {
+            bench.progress("%s-long: %d of %d".formatted(name(), i + 1, LONG_WINDOWS));
+            Turns without = slices(bench, work);
+            Turns with;
+            try (Connection holder = hold(bench)) {
+                with = slices(bench, work);
+                holder.rollback();
+            }
+            for (String kind : work.keySet()) {
+                free.of(kind)[i] = end(without, kind);
+                held.of(kind)[i] = end(with, kind);
             }
         }
-        return result;
+        return work.keySet().stream()
+                .map(kind -> Result.of(
+                                name() + "-long-" + kind,
+                                "messages/s in the last third",
+                                held.of(kind),
+                                "the last third of a window as long while nobody holds a transaction open",
+                                free.of(kind),
+                                Numbers.ratios(held.of(kind), free.of(kind)),
+                                TARGET)
+                        .with("windowSeconds", bench.effort().heldSeconds()))
+                .toList();
     }
 
-    private static Turns slices(Workbench bench, Map<String, Contest.Side> work, double seconds) throws Exception {
+    private static Turns slices(Workbench bench, Map<String, Contest.Side> work) throws Exception {
+        double seconds = bench.effort().heldSeconds();
         Turns slices = Turns.of(work.keySet(), SLICES);
         bench.settle();
         for (int i = 0; i < SLICES; i++) {
@@ -143,14 +142,6 @@ final class HeldTransaction implements Scenario {
             }
         }
         return slices;
-    }
-
-    private static double endToBeginning(Turns slices, String kind) {
-        return end(slices, kind) / beginning(slices, kind);
-    }
-
-    private static double beginning(Turns slices, String kind) {
-        return Numbers.median(Arrays.copyOf(slices.of(kind), SLICES / 3));
     }
 
     private static double end(Turns slices, String kind) {

@@ -116,7 +116,7 @@ select t.id from trunkline.topic t where t.name = ?
 select s.id from trunkline.segment s join trunkline.topic t on t.id = s.topic where t.name = ? order by s.id
 
 -- name: countSegment
-select count(*) from trunkline.segment_#
+select coalesce(sum(cardinality(f.ids)), 0) from trunkline.segment_# f
 
 -- name: segmentBytes
 select pg_total_relation_size('trunkline.segment_#')
