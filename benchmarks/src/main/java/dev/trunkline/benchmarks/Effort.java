@@ -25,7 +25,7 @@ record Effort(
         int memoryMessages) {
 
     static Effort full() {
-        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 60, 1_000_000);
+        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000);
     }
 
     /** About 20 seconds for each scenario, and noisier. */
