@@ -2,6 +2,7 @@ package dev.trunkline;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.trunkline.consume.Groups;
 import dev.trunkline.database.Database;
 import dev.trunkline.log.Bell;
 import dev.trunkline.log.SegmentedLog;
@@ -35,6 +36,7 @@ public final class Trunkline implements AutoCloseable {
     private final SegmentedLog log;
     private final Relay relay;
     private final Upkeep upkeep;
+    private final Groups groups;
 
     private Trunkline(Builder options, Database database) {
         this.database = database;
@@ -46,6 +48,7 @@ public final class Trunkline implements AutoCloseable {
         this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, bell::ring);
         this.log = new SegmentedLog(database, bell, options.pollInterval);
         this.upkeep = new Upkeep(database);
+        this.groups = new Groups(database, codec, log, bell, options.pollInterval, options.lease);
         if (options.backgroundWork) {
             relay.start();
             upkeep.start();
@@ -83,6 +86,23 @@ public final class Trunkline implements AutoCloseable {
         return log;
     }
 
+    /**
+     * A consumer group of a pub/sub topic, in this process. It does nothing before it is started.
+     *
+     * @param type what payloads are decoded to: {@code byte[]}, {@code String}, or a class that the codec knows
+     */
+    public <T> ConsumerGroup<T> createConsumerGroup(String name, String topic, Class<T> type) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("a group has a name: use createConsumer for a queue");
+        }
+        return groups.create(name, topic, type);
+    }
+
+    /** The consumers of a queue, in this process: its one group, which all processes share. */
+    public <T> ConsumerGroup<T> createConsumer(String topic, Class<T> type) {
+        return groups.create("", topic, type);
+    }
+
     /** What payloads are encoded with. */
     public Codec codec() {
         return codec;
@@ -101,9 +121,10 @@ public final class Trunkline implements AutoCloseable {
         upkeep.runOnce();
     }
 
-    /** Publishes what was accepted, then stops. */
+    /** Lets handlers end and publishes what was accepted, then stops. */
     @Override
     public void close() {
+        groups.close();
         publisher.close();
         relay.close();
         upkeep.close();
@@ -126,6 +147,7 @@ public final class Trunkline implements AutoCloseable {
         private boolean migrate = true;
         private boolean backgroundWork = true;
         private Duration pollInterval = Duration.ofMillis(200);
+        private Duration lease = Duration.ofSeconds(10);
         private @Nullable Codec codec;
 
         private Builder() {}
@@ -179,6 +201,15 @@ public final class Trunkline implements AutoCloseable {
                         "a poll interval of " + interval + " is too short: use more than zero");
             }
             this.pollInterval = interval;
+            return this;
+        }
+
+        /** How long a process that consumes may be silent before others take over its partitions: 10 seconds by default. */
+        public Builder lease(Duration newLease) {
+            if (newLease.compareTo(Duration.ofSeconds(2)) < 0) {
+                throw new IllegalArgumentException("a lease of " + newLease + " is too short: use 2 seconds or more");
+            }
+            this.lease = newLease;
             return this;
         }
 

@@ -24,6 +24,8 @@ class EdgesTest {
                 .definedBy(type("the entry point", "dev.trunkline.Trunkline"))
                 .layer("publish")
                 .definedBy("dev.trunkline.publish")
+                .layer("consume")
+                .definedBy("dev.trunkline.consume")
                 .layer("upkeep")
                 .definedBy("dev.trunkline.upkeep")
                 .layer("log")
@@ -40,10 +42,12 @@ class EdgesTest {
                 .mayNotBeAccessedByAnyLayer()
                 .whereLayer("publish")
                 .mayOnlyBeAccessedByLayers("entry")
+                .whereLayer("consume")
+                .mayOnlyBeAccessedByLayers("entry")
                 .whereLayer("upkeep")
                 .mayOnlyBeAccessedByLayers("entry")
                 .whereLayer("log")
-                .mayOnlyBeAccessedByLayers("entry")
+                .mayOnlyBeAccessedByLayers("entry", "consume")
                 .whereLayer("outbox")
                 .mayOnlyBeAccessedByLayers("entry", "publish")
                 .whereLayer("topic")
@@ -51,7 +55,7 @@ class EdgesTest {
                 .whereLayer("schema")
                 .mayOnlyBeAccessedByLayers("entry")
                 .whereLayer("database")
-                .mayOnlyBeAccessedByLayers("entry", "publish", "upkeep", "log", "outbox", "topic", "schema")
+                .mayOnlyBeAccessedByLayers("entry", "publish", "consume", "upkeep", "log", "outbox", "topic", "schema")
                 .check(CORE);
     }
 

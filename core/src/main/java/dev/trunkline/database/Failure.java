@@ -1,5 +1,6 @@
 package dev.trunkline.database;
 
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.IncompatibleDatabaseException;
 import dev.trunkline.InvalidMessageException;
@@ -43,6 +44,7 @@ public enum Failure {
             case "TL002" -> new PayloadTooLargeException(what, e);
             case "TL003" -> new InvalidMessageException(what, e);
             case "TL005" -> new InvalidTopicException(what, e);
+            case "TL008" -> new ConsumerGroupException(what, e);
             case "TL006" -> new TopicExistsException(what, e);
             case "TL004", "TL007" -> new IncompatibleDatabaseException(what, e);
             case "42501" -> new TrunklineException(what + ": connect as a member of the role that may do this", e);

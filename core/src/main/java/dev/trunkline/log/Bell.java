@@ -1,5 +1,7 @@
 package dev.trunkline.log;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -8,6 +10,7 @@ public final class Bell {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition rung = lock.newCondition();
+    private final Map<Object, Runnable> listeners = new ConcurrentHashMap<>();
     private long count;
 
     public void ring() {
@@ -18,6 +21,16 @@ public final class Bell {
         } finally {
             lock.unlock();
         }
+        listeners.values().forEach(Runnable::run);
+    }
+
+    /** From now on, a listener is told whenever it is rung. */
+    public void onRing(Object who, Runnable listener) {
+        listeners.put(who, listener);
+    }
+
+    public void forget(Object who) {
+        listeners.remove(who);
     }
 
     /** How often it has been rung. */

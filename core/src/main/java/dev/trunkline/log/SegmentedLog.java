@@ -8,7 +8,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** {@link Log} on the segments. */
@@ -41,6 +43,17 @@ public final class SegmentedLog implements Log {
             throw reader.outOfRange(reader.topic(topic), strand, fromOffset);
         }
         return messages;
+    }
+
+    /** Messages of some strands from their positions on, at most so many of each, by strand. */
+    public Map<Integer, List<LogMessage>> read(String topic, int[] strands, long[] positions, int most) {
+        TopicLog known = reader.topic(topic);
+        Map<Integer, List<LogMessage>> found = new HashMap<>();
+        for (LogMessage message : reader.read(topic, strands, positions, most)) {
+            found.computeIfAbsent(known.strand(message.partition(), message.priority()), strand -> new ArrayList<>())
+                    .add(message);
+        }
+        return found;
     }
 
     @Override

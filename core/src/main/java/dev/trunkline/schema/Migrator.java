@@ -26,7 +26,8 @@ public final class Migrator {
             "005_publish.sql",
             "006_topics.sql",
             "007_upkeep.sql",
-            "008_reading.sql");
+            "008_reading.sql",
+            "009_groups.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");

@@ -91,5 +91,6 @@ begin
     delete from trunkline.lane l where l.topic = topic_id;
     delete from trunkline.mark m where m.topic = topic_id;
     delete from trunkline.delayed d where d.topic = topic_id;
+    update trunkline.subscription s set status = 'CANCELLED' where s.topic = topic_id and s.status <> 'CANCELLED';
     delete from trunkline.topic t where t.id = topic_id;
 end $$;

@@ -1,0 +1,61 @@
+package dev.trunkline;
+
+import java.time.Duration;
+
+/**
+ * How a group is started. Where it begins is decided when the group is started for the first time, and stays: later starts go on
+ * where the group is.
+ *
+ * @param start where a new group begins
+ * @param concurrency the most handlers of this process that run at once for the group
+ * @param window the most messages of one partition that are read ahead of the first that is not done
+ * @param retry what happens to failed messages
+ * @param handlerTimeout after which a handler is interrupted, and its message has failed
+ */
+public record SubscriptionOptions(
+        Start start, int concurrency, int window, RetryPolicy retry, Duration handlerTimeout) {
+
+    /** Where a new group begins. */
+    public enum Start {
+        /** With what is published from now on. */
+        NOW,
+        /** With the oldest message that is kept. */
+        BEGINNING
+    }
+
+    public SubscriptionOptions {
+        if (concurrency < 1) {
+            throw new IllegalArgumentException("a concurrency of " + concurrency + " handles nothing: use 1 or more");
+        }
+        if (window < 1 || window > 100_000) {
+            throw new IllegalArgumentException("a window of " + window + " messages is not within 1 to 100000");
+        }
+        if (handlerTimeout.isNegative() || handlerTimeout.isZero()) {
+            throw new IllegalArgumentException("a handler timeout of " + handlerTimeout + " is too short");
+        }
+    }
+
+    public static SubscriptionOptions fromNow() {
+        return new SubscriptionOptions(Start.NOW, 64, 2_000, RetryPolicy.standard(), Duration.ofMinutes(1));
+    }
+
+    public static SubscriptionOptions fromBeginning() {
+        return new SubscriptionOptions(Start.BEGINNING, 64, 2_000, RetryPolicy.standard(), Duration.ofMinutes(1));
+    }
+
+    public SubscriptionOptions withConcurrency(int newConcurrency) {
+        return new SubscriptionOptions(start, newConcurrency, window, retry, handlerTimeout);
+    }
+
+    public SubscriptionOptions withWindow(int newWindow) {
+        return new SubscriptionOptions(start, concurrency, newWindow, retry, handlerTimeout);
+    }
+
+    public SubscriptionOptions withRetry(RetryPolicy newRetry) {
+        return new SubscriptionOptions(start, concurrency, window, newRetry, handlerTimeout);
+    }
+
+    public SubscriptionOptions withHandlerTimeout(Duration newHandlerTimeout) {
+        return new SubscriptionOptions(start, concurrency, window, retry, newHandlerTimeout);
+    }
+}

@@ -1,0 +1,107 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.Codec;
+import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.Delivery;
+import dev.trunkline.Handler;
+import dev.trunkline.LogMessage;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+
+/** The consumers of a group in this process: who takes a message, and the call. */
+final class Consumers<T> {
+
+    private final String group;
+    private final Class<T> type;
+    private final Codec codec;
+    private final AtomicReference<List<Consumer<T>>> consumers = new AtomicReference<>(List.of());
+    private volatile Predicate<LogMessage> filter = message -> true;
+
+    private record Consumer<T>(String id, Handler<T> handler, Predicate<LogMessage> filter) {}
+
+    Consumers(String group, Class<T> type, Codec codec) {
+        this.group = group;
+        this.type = type;
+        this.codec = codec;
+    }
+
+    int size() {
+        return consumers.get().size();
+    }
+
+    boolean has(String id) {
+        return consumers.get().stream().anyMatch(consumer -> consumer.id().equals(id));
+    }
+
+    void filter(Predicate<LogMessage> newFilter) {
+        filter = newFilter;
+    }
+
+    void add(String id, Handler<T> handler, Predicate<LogMessage> accepts) {
+        consumers.updateAndGet(now -> {
+            if (now.stream().anyMatch(consumer -> consumer.id().equals(id))) {
+                throw new ConsumerGroupException(
+                        "group \"" + group + "\" has a consumer \"" + id + "\": choose another id, or remove that one");
+            }
+            List<Consumer<T>> more = new ArrayList<>(now);
+            more.add(new Consumer<>(id, handler, accepts));
+            return List.copyOf(more);
+        });
+    }
+
+    void remove(String id) {
+        consumers.updateAndGet(now ->
+                now.stream().filter(consumer -> !consumer.id().equals(id)).toList());
+    }
+
+    /** What cannot be decoded: another try would not help. */
+    static final class Undecodable extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Undecodable(LogMessage message, Class<?> type, Exception cause) {
+            super(
+                    "the payload of " + message + " (" + message.contentType() + ") is no " + type.getName() + ": "
+                            + cause.getMessage(),
+                    cause);
+        }
+    }
+
+    /** Lets a consumer handle a message, if the group's filter does. */
+    void handle(LogMessage message, int attempt, long epoch) throws Exception {
+        if (!filter.test(message)) {
+            return;
+        }
+        T payload;
+        try {
+            payload = decode(message);
+        } catch (RuntimeException e) {
+            throw new Undecodable(message, type, e);
+        }
+        choose(message).handler().handle(new Delivery<>(message, payload, group, attempt, epoch));
+    }
+
+    /** Among those whose filter lets it through, always the same one for a key. */
+    private Consumer<T> choose(LogMessage message) {
+        List<Consumer<T>> willing = new ArrayList<>(consumers.get());
+        willing.removeIf(consumer -> !consumer.filter().test(message));
+        if (willing.isEmpty()) {
+            throw new ConsumerGroupException("no consumer of group \"" + group + "\" in this process takes " + message
+                    + ": make the filters of its consumers cover every message");
+        }
+        long hash = message.key() == null ? message.offset() : message.key().hashCode();
+        return willing.get((int) ((hash & Long.MAX_VALUE) % willing.size()));
+    }
+
+    private T decode(LogMessage message) {
+        if (type == byte[].class) {
+            return type.cast(message.payload());
+        }
+        if (type == String.class) {
+            return type.cast(new String(message.payload(), StandardCharsets.UTF_8));
+        }
+        return codec.decode(message.payload(), type);
+    }
+}

@@ -1,0 +1,430 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.DatabaseUnavailableException;
+import dev.trunkline.LogMessage;
+import dev.trunkline.Outcome;
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TrunklineException;
+import dev.trunkline.consume.GroupTable.Entry;
+import dev.trunkline.consume.GroupTable.Subscription;
+import dev.trunkline.consume.GroupTable.View;
+import dev.trunkline.consume.Owned.Item;
+import dev.trunkline.database.Loop;
+import dev.trunkline.log.SegmentedLog;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A started group in this process: a loop that takes and gives partitions, reads ahead of the handlers within the window, and
+ * attends to what is to be tried again.
+ */
+final class Consumption implements Dispatcher.Work {
+
+    private static final Logger log = LoggerFactory.getLogger(Consumption.class);
+    private static final int READ_AT_ONCE = 500;
+    private static final long MOST_BYTES = 32L * 1024 * 1024;
+    private static final Duration NEXT_TRY_OF_OURS = Duration.ofSeconds(1);
+    private static final int STACK_HEAD = 4_000;
+
+    private final String group;
+    private final String topic;
+    private final Subscription subscription;
+    private final SubscriptionOptions options;
+    private final Consumers<?> consumers;
+    private final GroupTable table;
+    private final Session session;
+    private final Recorder recorder;
+    private final SegmentedLog segments;
+    private final Duration pollInterval;
+    private final Dispatcher dispatcher;
+    private final Loop loop;
+    /** By partition; the dispatcher's lock guards it. */
+    private final Map<Integer, Owned> owned = new TreeMap<>();
+
+    private long joined;
+    private long nextTick = System.nanoTime();
+    private volatile boolean paused;
+    private volatile boolean cancelled;
+
+    Consumption(
+            String group,
+            String topic,
+            Subscription subscription,
+            SubscriptionOptions options,
+            Consumers<?> consumers,
+            Groups.Parts parts) {
+        this.group = group;
+        this.topic = topic;
+        this.subscription = subscription;
+        this.options = options;
+        this.consumers = consumers;
+        this.table = parts.table();
+        this.session = parts.session();
+        this.recorder = parts.recorder();
+        this.segments = parts.log();
+        this.pollInterval = parts.pollInterval();
+        this.dispatcher = new Dispatcher(this, options.concurrency(), subscription.ordered());
+        this.loop = new Loop("trunkline-group-" + subscription.id(), this::step);
+    }
+
+    Consumption start() {
+        loop.start();
+        return this;
+    }
+
+    /** Something was appended somewhere, or there is room again. */
+    @Override
+    public void roomy() {
+        loop.wake();
+    }
+
+    private Duration step() {
+        if (System.nanoTime() - nextTick >= 0) {
+            tick();
+            nextTick = System.nanoTime()
+                    + (long) (1e9 * ThreadLocalRandom.current().nextDouble(0.8, 1.2));
+        }
+        handOver();
+        long next = dispatcher.attend(options.handlerTimeout());
+        if (read() > 0) {
+            return Duration.ZERO;
+        }
+        long tick = Math.max(0, nextTick - System.nanoTime());
+        return Duration.ofNanos(Math.min(Math.min(next, tick), pollInterval.toNanos()));
+    }
+
+    private void tick() {
+        long me = session.id();
+        if (joined != me) {
+            dispatcher.lock().lock();
+            try {
+                owned.values().forEach(Owned::lose);
+            } finally {
+                dispatcher.lock().unlock();
+            }
+            table.join(subscription.id(), me);
+            joined = me;
+        }
+        View view = table.view(subscription.id(), me);
+        paused = view.status().equals("PAUSED");
+        cancelled = view.status().equals("CANCELLED");
+        dispatcher.pause(paused);
+        if (cancelled) {
+            stopAll();
+            return;
+        }
+        Shares.Move move = Shares.decide(view.partitions(), view.mine(), view.others());
+        if (move.take() > 0) {
+            List<Owned> taken = table.take(subscription, me, move.take());
+            dispatcher.lock().lock();
+            try {
+                taken.forEach(partition -> owned.put(partition.partition(), partition));
+            } finally {
+                dispatcher.lock().unlock();
+            }
+        } else if (move.give()) {
+            give();
+        }
+    }
+
+    /** Stops the partition that has least under way, unless one is being handed over already. */
+    private void give() {
+        dispatcher.lock().lock();
+        try {
+            if (owned.values().stream().noneMatch(Owned::isStopped)) {
+                owned.values().stream()
+                        .min(Comparator.comparingInt(partition -> partition.running))
+                        .ifPresent(Owned::stop);
+            }
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    private void stopAll() {
+        dispatcher.lock().lock();
+        try {
+            owned.values().forEach(Owned::stop);
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    /** Lets go of partitions that were stopped, once nothing of them runs and what was done is recorded. */
+    private void handOver() {
+        List<Owned> leaving = new ArrayList<>();
+        dispatcher.lock().lock();
+        try {
+            for (Iterator<Owned> all = owned.values().iterator(); all.hasNext(); ) {
+                Owned partition = all.next();
+                if (partition.isStopped()) {
+                    dispatcher.drop(partition);
+                    if (partition.isLost()) {
+                        log.warn("{}: partition {} has another owner now", group, partition.partition());
+                        all.remove();
+                    } else if (partition.running == 0) {
+                        leaving.add(partition);
+                    }
+                }
+            }
+        } finally {
+            dispatcher.lock().unlock();
+        }
+        if (leaving.isEmpty()) {
+            return;
+        }
+        recorder.recordNow();
+        table.release(
+                subscription.id(),
+                joined,
+                leaving.stream().map(Owned::partition).toList());
+        dispatcher.lock().lock();
+        try {
+            leaving.forEach(partition -> owned.remove(partition.partition()));
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    /** Reads what there is room for and returns how many messages that were. */
+    private int read() {
+        List<Strand> strands = new ArrayList<>();
+        List<Owned> owners = new ArrayList<>();
+        int[] numbers;
+        long[] positions;
+        dispatcher.lock().lock();
+        try {
+            if (paused || cancelled || dispatcher.bytes() > MOST_BYTES) {
+                dispatcher.wantRoom();
+                return 0;
+            }
+            for (Owned partition : owned.values()) {
+                for (Strand strand : partition.strands()) {
+                    if (!partition.isStopped() && strand.undone() <= options.window() - readAtOnce()) {
+                        strands.add(strand);
+                        owners.add(partition);
+                    } else {
+                        dispatcher.wantRoom();
+                    }
+                }
+            }
+            numbers = strands.stream().mapToInt(Strand::number).toArray();
+            positions = strands.stream().mapToLong(Strand::position).toArray();
+        } finally {
+            dispatcher.lock().unlock();
+        }
+        if (numbers.length == 0) {
+            return 0;
+        }
+        Map<Integer, List<LogMessage>> found = segments.read(topic, numbers, positions, readAtOnce());
+        int count = 0;
+        dispatcher.lock().lock();
+        try {
+            for (int i = 0; i < numbers.length; i++) {
+                List<LogMessage> messages = found.getOrDefault(numbers[i], List.of());
+                count += messages.size();
+                if (!messages.isEmpty() && !owners.get(i).isStopped()) {
+                    dispatcher.offer(owners.get(i), strands.get(i), messages);
+                }
+            }
+        } finally {
+            dispatcher.lock().unlock();
+        }
+        return count;
+    }
+
+    private int readAtOnce() {
+        return Math.min(READ_AT_ONCE, (options.window() + 1) / 2);
+    }
+
+    @Override
+    public boolean isLive(Owned partition) {
+        return !partition.isStopped() && session.isAlive();
+    }
+
+    @Override
+    public long handle(Owned partition, Item item) {
+        try {
+            consumers.handle(item.message, item.failures + 1, partition.epoch());
+        } catch (Throwable problem) { // whatever a handler throws, its message has failed and the worker goes on
+            return failed(partition, item, problem);
+        }
+        if (item.failures > 0) {
+            forget(item);
+        }
+        return 0;
+    }
+
+    private void forget(Item item) {
+        try {
+            table.forgetFailures(subscription.id(), item);
+        } catch (TrunklineException e) {
+            log.warn("{}: the failures of {} are still noted: {}", group, item.message, e.getMessage());
+        }
+    }
+
+    /** Notes a failure, or gives the message up. Returns the delay before the next try. */
+    private long failed(Owned partition, Item item, Throwable problem) {
+        item.failures++;
+        Duration delay = options.retry().delay(item.failures);
+        boolean over = item.failures >= options.retry().attempts() || problem instanceof Consumers.Undecodable;
+        if (problem instanceof Outcome.Undone undone) {
+            switch (undone.outcome()) {
+                case Outcome.RetryAfter retry -> delay = retry.delay();
+                case Outcome.Reject reject -> over = true;
+                case Outcome.Done done -> {
+                    return 0;
+                }
+            }
+        }
+        try {
+            if (over) {
+                return giveUp(partition, item, problem);
+            }
+            log.info(
+                    "{}: {} failed for the {}. time, next try in {} ms: {}",
+                    group,
+                    item.message,
+                    item.failures,
+                    delay.toMillis(),
+                    problem.toString());
+            table.noteFailure(subscription.id(), item, problem.toString());
+        } catch (TrunklineException e) {
+            log.warn("{}: the failure of {} could not be noted: {}", group, item.message, e.getMessage());
+            if (over) {
+                item.failures--;
+                delay = NEXT_TRY_OF_OURS;
+            }
+        }
+        return Math.max(1, delay.toNanos());
+    }
+
+    private long giveUp(Owned partition, Item item, Throwable problem) {
+        StringWriter stack = new StringWriter();
+        problem.printStackTrace(new PrintWriter(stack));
+        String head = stack.toString();
+        long sequence;
+        dispatcher.lock().lock();
+        try {
+            sequence = item.strand.nextSequence();
+        } finally {
+            dispatcher.lock().unlock();
+        }
+        boolean buried = table.bury(
+                joined,
+                subscription.id(),
+                partition,
+                item,
+                sequence,
+                printable(problem.toString()),
+                printable(head.length() > STACK_HEAD ? head.substring(0, STACK_HEAD) : head));
+        if (!buried) {
+            partition.lose();
+            return 1;
+        }
+        log.warn(
+                "{}: {} is a dead letter after {} attempts: {}",
+                group,
+                item.message,
+                item.failures,
+                problem.toString());
+        return 0;
+    }
+
+    /** PostgreSQL stores no NUL, and half a character might be left at the end. */
+    private static String printable(String text) {
+        return new String(
+                text.replace('\0', ' ').getBytes(java.nio.charset.StandardCharsets.UTF_8),
+                java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    long takeUnrecorded() {
+        dispatcher.lock().lock();
+        try {
+            return dispatcher.takeUnrecorded();
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    /** Adds what was done since it was last recorded. */
+    void addChanged(List<Entry> entries) {
+        dispatcher.lock().lock();
+        try {
+            for (Owned partition : owned.values()) {
+                for (Strand strand : partition.strands()) {
+                    if (strand.isChanged() && !partition.isLost()) {
+                        entries.add(new Entry(
+                                subscription.id(), partition, strand, strand.nextSequence(), strand.takeDone()));
+                    }
+                }
+            }
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    /** These were not recorded, or nobody knows. */
+    void recordAgain(List<Entry> entries) {
+        dispatcher.lock().lock();
+        try {
+            entries.stream()
+                    .filter(entry -> entry.subscription() == subscription.id())
+                    .forEach(entry -> entry.strand().touch());
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    void changeStatus(String status) {
+        String had = table.setStatus(subscription.id(), status);
+        boolean allowed = switch (status) {
+            case "PAUSED" -> had.equals("ACTIVE");
+            case "ACTIVE" -> had.equals("PAUSED") || had.equals("DEAD");
+            default -> !had.equals("CANCELLED");
+        };
+        if (!allowed) {
+            throw new ConsumerGroupException("group \"" + group + "\" is " + had + ": it can not become " + status);
+        }
+        nextTick = System.nanoTime();
+        loop.wake();
+    }
+
+    /** Lets handlers end, records what they did and hands over. */
+    void close(Duration deadline) {
+        loop.close();
+        stopAll();
+        if (!dispatcher.awaitIdle(deadline)) {
+            log.warn("{}: handlers did not end within {}: their messages will come again elsewhere", group, deadline);
+        }
+        try {
+            recorder.recordNow();
+            List<Integer> partitions;
+            dispatcher.lock().lock();
+            try {
+                partitions = owned.values().stream()
+                        .filter(partition -> !partition.isLost() && partition.running == 0)
+                        .map(Owned::partition)
+                        .toList();
+                owned.clear();
+            } finally {
+                dispatcher.lock().unlock();
+            }
+            table.release(subscription.id(), joined, partitions);
+            table.leave(subscription.id(), joined);
+        } catch (DatabaseUnavailableException e) {
+            log.warn("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.Codec;
+import dev.trunkline.ConsumerGroup;
+import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.Handler;
+import dev.trunkline.LogMessage;
+import dev.trunkline.SubscriptionOptions;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** {@link ConsumerGroup}: its consumers and its life. What it does while it is started is {@link Consumption}. */
+final class Group<T> implements ConsumerGroup<T> {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final String name;
+    private final String topic;
+    private final Groups groups;
+    private final Consumers<T> consumers;
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile @Nullable Consumption consumption;
+    private boolean closed;
+
+    Group(String name, String topic, Class<T> type, Codec codec, Groups groups) {
+        this.name = Objects.requireNonNull(name, "name");
+        this.topic = Objects.requireNonNull(topic, "topic");
+        this.groups = groups;
+        this.consumers = new Consumers<>(name, Objects.requireNonNull(type, "type"), codec);
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String topic() {
+        return topic;
+    }
+
+    @Override
+    public ConsumerGroup<T> addConsumer(String id, Handler<T> handler) {
+        return addConsumer(id, handler, message -> true);
+    }
+
+    @Override
+    public ConsumerGroup<T> addConsumer(String id, Handler<T> handler, Predicate<LogMessage> filter) {
+        Objects.requireNonNull(id, "id");
+        Objects.requireNonNull(handler, "handler");
+        Objects.requireNonNull(filter, "filter");
+        return locked(() -> {
+            requireOpen();
+            consumers.add(id, handler, filter);
+        });
+    }
+
+    @Override
+    public ConsumerGroup<T> removeConsumer(String id) {
+        return locked(() -> {
+            requireOpen();
+            if (!consumers.has(id)) {
+                throw new ConsumerGroupException(this + " has no consumer \"" + id + "\"");
+            }
+            if (consumption != null && consumers.size() == 1) {
+                throw new ConsumerGroupException("\"" + id + "\" is the last consumer of " + this
+                        + ", which is started: close the group instead");
+            }
+            consumers.remove(id);
+        });
+    }
+
+    @Override
+    public ConsumerGroup<T> filter(Predicate<LogMessage> filter) {
+        Objects.requireNonNull(filter, "filter");
+        return locked(() -> {
+            requireOpen();
+            if (consumption != null) {
+                throw new ConsumerGroupException(this + " is started: set its filter before");
+            }
+            consumers.filter(filter);
+        });
+    }
+
+    @Override
+    public ConsumerGroup<T> start(SubscriptionOptions options) {
+        Objects.requireNonNull(options, "options");
+        return locked(() -> {
+            requireOpen();
+            if (consumption != null) {
+                throw new ConsumerGroupException(this + " is started already");
+            }
+            if (consumers.size() == 0) {
+                throw new ConsumerGroupException(this + " has no consumer: add one before it is started");
+            }
+            consumption = groups.consume(this, options, consumers);
+        });
+    }
+
+    @Override
+    public void pause() {
+        started().changeStatus("PAUSED");
+    }
+
+    @Override
+    public void resume() {
+        started().changeStatus("ACTIVE");
+    }
+
+    @Override
+    public void cancel() {
+        started().changeStatus("CANCELLED");
+        close();
+    }
+
+    private Consumption started() {
+        Consumption now = consumption;
+        if (now == null) {
+            throw new ConsumerGroupException(this + " is not started in this process: start it first");
+        }
+        return now;
+    }
+
+    @Override
+    public void close(Duration deadline) {
+        locked(() -> {
+            closed = true;
+            Consumption now = consumption;
+            consumption = null;
+            if (now != null) {
+                now.close(deadline);
+                groups.left(this, now);
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        close(PATIENCE);
+    }
+
+    private Group<T> locked(Runnable action) {
+        lock.lock();
+        try {
+            action.run();
+            return this;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new ConsumerGroupException(this + " is closed: create it anew");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name.isEmpty() ? "the consumer of queue \"" + topic + "\"" : "group \"" + name + "\"";
+    }
+}

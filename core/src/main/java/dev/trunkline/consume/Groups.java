@@ -1,0 +1,95 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.Codec;
+import dev.trunkline.ConsumerGroup;
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.database.Database;
+import dev.trunkline.database.Statements;
+import dev.trunkline.log.Bell;
+import dev.trunkline.log.SegmentedLog;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The consumer groups of this process, and what they share. A session begins with the first group that is started. */
+public final class Groups implements AutoCloseable {
+
+    private final Database database;
+    private final Codec codec;
+    private final SegmentedLog log;
+    private final Bell bell;
+    private final Duration pollInterval;
+    private final Duration lease;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Group<?>, Consumption> started = new ConcurrentHashMap<>();
+    private @Nullable Parts parts;
+
+    /** What the groups of a process share. */
+    record Parts(GroupTable table, Session session, Recorder recorder, SegmentedLog log, Duration pollInterval) {}
+
+    public Groups(Database database, Codec codec, SegmentedLog log, Bell bell, Duration pollInterval, Duration lease) {
+        this.database = database;
+        this.codec = codec;
+        this.log = log;
+        this.bell = bell;
+        this.pollInterval = pollInterval;
+        this.lease = lease;
+    }
+
+    public <T> ConsumerGroup<T> create(String name, String topic, Class<T> type) {
+        return new Group<>(name, topic, type, codec, this);
+    }
+
+    Consumption consume(Group<?> group, SubscriptionOptions options, Consumers<?> consumers) {
+        Parts shared = parts();
+        GroupTable.Subscription subscription = shared.table()
+                .subscribe(group.name(), group.topic(), options.start().name());
+        Consumption consumption =
+                new Consumption(group.name(), group.topic(), subscription, options, consumers, shared);
+        started.put(group, consumption);
+        shared.recorder().add(consumption);
+        bell.onRing(consumption, consumption::roomy);
+        return consumption.start();
+    }
+
+    void left(Group<?> group, Consumption consumption) {
+        started.remove(group);
+        bell.forget(consumption);
+        parts().recorder().remove(consumption);
+    }
+
+    private Parts parts() {
+        lock.lock();
+        try {
+            Parts now = parts;
+            if (now == null) {
+                Statements statements = Statements.beside(Groups.class, "consume.sql", database.schema());
+                GroupTable table = new GroupTable(database, statements);
+                Session session = new Session(database, statements, lease).start();
+                now = new Parts(table, session, new Recorder(table, session).start(), log, pollInterval);
+                parts = now;
+            }
+            return now;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes all groups and ends the session. */
+    @Override
+    public void close() {
+        started.keySet().forEach(Group::close);
+        lock.lock();
+        try {
+            if (parts != null) {
+                parts.recorder().close();
+                parts.session().close();
+                parts = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.consume.GroupTable.Entry;
+import dev.trunkline.database.Loop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Records what the groups of this process have done, all in one statement: five times a second while there is much, once a second
+ * while there is little. After a fault, what was not yet recorded comes again.
+ */
+final class Recorder implements AutoCloseable {
+
+    private static final Duration PAUSE = Duration.ofMillis(200);
+    private static final long LONGEST = TimeUnit.SECONDS.toNanos(1);
+    private static final int MUCH = 500;
+
+    private final GroupTable table;
+    private final Session session;
+    private final List<Consumption> groups = new CopyOnWriteArrayList<>();
+    private final ReentrantLock recording = new ReentrantLock();
+    private final Loop loop;
+    private long unrecorded;
+    private long last = System.nanoTime();
+
+    Recorder(GroupTable table, Session session) {
+        this.table = table;
+        this.session = session;
+        this.loop = new Loop("trunkline-recorder", this::step);
+    }
+
+    Recorder start() {
+        loop.start();
+        return this;
+    }
+
+    void add(Consumption group) {
+        groups.add(group);
+    }
+
+    void remove(Consumption group) {
+        groups.remove(group);
+    }
+
+    private Duration step() {
+        for (Consumption group : groups) {
+            unrecorded += group.takeUnrecorded();
+        }
+        if (unrecorded >= MUCH || System.nanoTime() - last > LONGEST) {
+            recordNow();
+            unrecorded = 0;
+            last = System.nanoTime();
+        }
+        return PAUSE;
+    }
+
+    /** Records everything that is done and was not recorded. One at a time, so that an older state never follows a newer. */
+    void recordNow() {
+        recording.lock();
+        try {
+            List<Entry> entries = new ArrayList<>();
+            groups.forEach(group -> group.addChanged(entries));
+            if (entries.isEmpty()) {
+                return;
+            }
+            try {
+                List<Entry> refused = table.record(session.id(), entries);
+                refused.forEach(entry -> entry.owned().lose());
+            } catch (RuntimeException e) {
+                groups.forEach(group -> group.recordAgain(entries));
+                throw e;
+            }
+        } finally {
+            recording.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        loop.close();
+    }
+}

@@ -1,0 +1,122 @@
+package dev.trunkline.consume;
+
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * How far a group is in one partition at one priority level. Below the cursor all is done; from there to the position, which was
+ * read, some is. Not thread-safe: its group's lock guards it.
+ */
+final class Strand {
+
+    private static final int SHIFT_AT = 1 << 14;
+
+    private final int number;
+    private BitSet done = new BitSet();
+    private long base;
+    private long cursor;
+    private long position;
+    /** How many messages were read and are not done. */
+    private int undone;
+
+    private long sequence;
+    private boolean changed;
+    private final Map<Long, Integer> attempts = new HashMap<>();
+
+    /** @param lowers and uppers of the ranges that are done, in order */
+    Strand(int number, Long[] lowers, Long[] uppers) {
+        this.number = number;
+        if (lowers.length > 0 && lowers[0] == 0) {
+            base = uppers[0];
+        }
+        cursor = base;
+        position = base;
+        for (int i = base == 0 ? 0 : 1; i < lowers.length; i++) {
+            done.set(Math.toIntExact(lowers[i] - base), Math.toIntExact(uppers[i] - base));
+        }
+    }
+
+    int number() {
+        return number;
+    }
+
+    long position() {
+        return position;
+    }
+
+    /** Reads the next message. Whether it is still to be done. */
+    boolean admit(long offset) {
+        position = offset + 1;
+        if (isDone(offset)) {
+            return false;
+        }
+        undone++;
+        return true;
+    }
+
+    long cursor() {
+        return cursor;
+    }
+
+    int undone() {
+        return undone;
+    }
+
+    private boolean isDone(long offset) {
+        return offset < cursor || done.get((int) (offset - base));
+    }
+
+    void complete(long offset) {
+        changed = true;
+        undone--;
+        done.set((int) (offset - base));
+        if (offset == cursor) {
+            cursor = base + done.nextClearBit((int) (cursor - base));
+            if (cursor - base > SHIFT_AT) {
+                done = done.get((int) (cursor - base), done.length());
+                base = cursor;
+            }
+        }
+    }
+
+    /** The number of the next record of this strand. */
+    long nextSequence() {
+        return ++sequence;
+    }
+
+    boolean isChanged() {
+        return changed;
+    }
+
+    /** Records may have been lost: what is done must be recorded again. */
+    void touch() {
+        changed = true;
+    }
+
+    /** What is done, as a multirange; from now on it counts as recorded. */
+    String takeDone() {
+        changed = false;
+        StringBuilder ranges = new StringBuilder("{");
+        if (cursor > 0) {
+            ranges.append("[0,").append(cursor).append(')');
+        }
+        int from = done.nextSetBit((int) (cursor - base));
+        while (from >= 0) {
+            int to = done.nextClearBit(from);
+            ranges.append(ranges.length() > 1 ? "," : "");
+            ranges.append('[').append(base + from).append(',').append(base + to).append(')');
+            from = done.nextSetBit(to);
+        }
+        return ranges.append('}').toString();
+    }
+
+    void remember(long offset, int failures) {
+        attempts.put(offset, failures);
+    }
+
+    /** How often a message has failed before this process read it. */
+    int failures(long offset) {
+        return attempts.isEmpty() ? 0 : attempts.getOrDefault(offset, 0);
+    }
+}

@@ -1,0 +1,358 @@
+-- Groups: who reads a topic, which process holds which partition, and how far it is. Holders are written by take-over, release
+-- and fold only; progress is appended. The row of a holder is the fence: who records progress locks it.
+
+create table trunkline.subscription (
+    id          int generated always as identity primary key,
+    group_name  text collate "C" not null,
+    topic       int not null,
+    status      text not null default 'ACTIVE' check (status in ('ACTIVE', 'PAUSED', 'DEAD', 'CANCELLED')),
+    -- Where it began, as it was asked for, and when that was resolved.
+    start_mode  text not null check (start_mode in ('NOW', 'BEGINNING')),
+    created_at  timestamptz not null default clock_timestamp()
+);
+create unique index subscription_of_group on trunkline.subscription (group_name, topic) where status <> 'CANCELLED';
+
+-- A process that consumes. It renews its beat; one whose beat stood still is ended by whoever saw that, for good.
+create table trunkline.session (
+    id          bigint generated always as identity primary key,
+    name        text not null,
+    beat        bigint not null default 0,
+    started_at  timestamptz not null default clock_timestamp(),
+    ended_at    timestamptz
+) with (fillfactor = 50);
+
+-- The sessions that take part in a group.
+create table trunkline.member (
+    subscription  int not null,
+    session       bigint not null,
+    primary key (subscription, session)
+);
+
+-- Which session owns a partition, and at which epoch. base is what was done, per level, before the progress that counts.
+create table trunkline.holder (
+    subscription  int not null,
+    partition     int not null,
+    session       bigint,
+    epoch         bigint not null default 0,
+    base          int8multirange[] not null,
+    primary key (subscription, partition)
+) with (fillfactor = 50);
+
+-- What an owner has done: deltas, each with all that lies below its cursor. A group's state is the union of its base and
+-- all its rows: a late commit of a parallel handler or a repeated row does no harm.
+do $$
+begin
+    for slot in 0 .. 1 loop
+        execute format($ddl$
+            create table trunkline.progress_%1$s (
+                subscription  int not null,
+                strand        int not null,
+                epoch         bigint not null,
+                sequence      bigint not null,
+                done          int8multirange not null,
+                recorded_at   timestamptz not null default clock_timestamp(),
+                primary key (subscription, strand, epoch, sequence)
+            ) with (autovacuum_enabled = off);
+        $ddl$, slot);
+    end loop;
+end $$;
+
+create view trunkline.progress as
+    select * from trunkline.progress_0
+    union all
+    select * from trunkline.progress_1;
+
+alter table trunkline.installation
+    add column progress_slot int not null default 0,
+    add column progress_since timestamptz not null default clock_timestamp();
+
+-- Failed deliveries, written on failure: they survive the process.
+create table trunkline.attempt (
+    subscription  int not null,
+    strand        int not null,
+    "offset"      bigint not null,
+    attempts      int not null,
+    error         text not null,
+    failed_at     timestamptz not null default clock_timestamp(),
+    primary key (subscription, strand, "offset")
+);
+
+-- What a group has given up, with everything that is needed to look at it and to try again.
+create table trunkline.dead_letter (
+    id              bigint generated always as identity primary key,
+    subscription    int not null,
+    strand          int not null,
+    "offset"        bigint not null,
+    message_id      bigint not null,
+    published_at    timestamptz not null,
+    key             text collate "C",
+    correlation_id  text collate "C",
+    content_type    text collate "C" not null,
+    headers         text[],
+    payload         bytea not null,
+    attempts        int not null,
+    error           text not null,
+    stack           text not null,
+    buried_at       timestamptz not null default clock_timestamp(),
+    unique (subscription, strand, "offset")
+);
+alter table trunkline.dead_letter alter column payload set storage external;
+
+-- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays.
+create function trunkline.subscribe(a_group text, a_topic text, a_start text, out subscription int, out created boolean)
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    t trunkline.topic;
+    b record;
+begin
+    select k.* into t from trunkline.topic k where k.name = a_topic for share;
+    if t.id is null then
+        perform trunkline.refuse(format('there is no topic "%s"', a_topic), 'TL001', 'Create it first.');
+    elsif t.semantics = 'QUEUE' and a_group <> '' then
+        perform trunkline.refuse(format('topic "%s" is a queue: it has one shared group', a_topic), 'TL008', 'Consume it without naming a group.');
+    elsif t.semantics <> 'QUEUE' and a_group = '' then
+        perform trunkline.refuse(format('topic "%s" is pub/sub: its groups have names', a_topic), 'TL008', 'Name the group.');
+    end if;
+    created := false;
+    select s.id into subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
+    if subscription is null then
+        insert into trunkline.subscription (group_name, topic, start_mode) values (a_group, t.id, a_start)
+        on conflict do nothing returning id into subscription;
+        created := subscription is not null;
+        if not created then
+            select s.id into strict subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
+            return;
+        end if;
+        select * into b from trunkline.bounds(t.id);
+        insert into trunkline.holder (subscription, partition, base)
+        select subscribe.subscription, p, array(
+            select int8multirange(int8range(0, (case a_start when 'NOW' then b.ends else b.firsts end)[p + t.partitions * l + 1]))
+            from generate_series(0, t.levels - 1) l order by l)
+        from generate_series(0, t.partitions - 1) p;
+    end if;
+end $$;
+
+create function trunkline.begin_session(a_name text) returns bigint
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    insert into trunkline.session (name) values (a_name) returning id
+$$;
+
+-- Renews a session's beat. False: it was ended, and is no longer anybody.
+create function trunkline.beat(a_session bigint) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update trunkline.session s set beat = s.beat + 1 where s.id = a_session and s.ended_at is null;
+    return found;
+end $$;
+
+-- Ends a session: its own, or one whose beat was seen to stand still. Its transactions that idle are cut off: a stopped
+-- owner must not block its successor.
+create function trunkline.end_session(a_session bigint, a_beat bigint default null) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update trunkline.session s set ended_at = clock_timestamp()
+    where s.id = a_session and s.ended_at is null and (a_beat is null or s.beat = a_beat);
+    if not found then
+        return false;
+    end if;
+    if a_beat is null then
+        update trunkline.holder h set session = null where h.session = a_session;
+    end if;
+    delete from trunkline.member m where m.session = a_session;
+    if a_beat is not null then
+        perform pg_terminate_backend(a.pid) from pg_stat_activity a
+        where a.application_name = 'trunkline-session-' || a_session and a.datname = current_database() and a.state like 'idle in transaction%';
+    end if;
+    return true;
+end $$;
+
+create function trunkline.join_group(a_subscription int, a_session bigint) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    insert into trunkline.member (subscription, session) values (a_subscription, a_session) on conflict do nothing
+$$;
+
+create function trunkline.leave_group(a_subscription int, a_session bigint) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    delete from trunkline.member m where m.subscription = a_subscription and m.session = a_session
+$$;
+
+-- What a member decides by: the partitions of every live session that takes part, and the group's status.
+create function trunkline.shares(a_subscription int, out status text, out partitions int, out sessions bigint[], out counts int[])
+    language sql stable security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    select s.status, (select count(*)::int from trunkline.holder h where h.subscription = s.id), m.sessions, m.counts
+    from trunkline.subscription s
+    left join lateral (
+        select array_agg(m.session order by m.session) as sessions, array_agg(h.held order by m.session) as counts
+        from trunkline.member m
+        join trunkline.session k on k.id = m.session and k.ended_at is null
+        cross join lateral (
+            select count(*)::int as held from trunkline.holder h where h.subscription = m.subscription and h.session = m.session) h
+        where m.subscription = s.id) m on true
+    where s.id = a_subscription
+$$;
+
+-- Takes free partitions, and those of ended sessions, at the next epoch. What the last owner did is read afterwards,
+-- in a statement of its own: this one may not yet see its last commit.
+create function trunkline.take(a_session bigint, a_subscription int, a_most int) returns table (partition int, epoch bigint)
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query
+    with free as materialized (
+        select h.partition
+        from trunkline.holder h
+        where h.subscription = a_subscription
+          and (h.session is null or exists (select from trunkline.session s where s.id = h.session and s.ended_at is not null))
+          and exists (select from trunkline.session s where s.id = a_session and s.ended_at is null)
+        order by h.partition limit a_most for update of h skip locked
+    )
+    update trunkline.holder h set session = a_session, epoch = h.epoch + 1
+    from free f
+    where h.subscription = a_subscription and h.partition = f.partition
+    returning h.partition, h.epoch;
+end $$;
+
+create function trunkline.release(a_session bigint, a_subscription int, a_partitions int[]) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    update trunkline.holder h set session = null
+    where h.subscription = a_subscription and h.partition = any (a_partitions) and h.session = a_session
+$$;
+
+-- All that a group has done in some partitions, per strand.
+create function trunkline.done(a_subscription int, a_partitions int[]) returns table (strand int, done int8multirange)
+    language sql stable security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    select d.strand, range_agg(d.done)
+    from (
+        select h.partition + t.partitions * (l.level - 1)::int as strand, l.done
+        from trunkline.holder h
+        join trunkline.subscription s on s.id = h.subscription
+        join trunkline.topic t on t.id = s.topic
+        cross join lateral unnest(h.base) with ordinality as l (done, level)
+        where h.subscription = a_subscription and h.partition = any (a_partitions)
+        union all
+        select p.strand, p.done
+        from trunkline.subscription s
+        join trunkline.topic t on t.id = s.topic
+        cross join lateral (select k + t.partitions * l as strand from unnest(a_partitions) k, generate_series(0, t.levels - 1) l) x
+        join trunkline.progress p on p.subscription = s.id and p.strand = x.strand
+        where s.id = a_subscription) d
+    group by d.strand
+$$;
+
+-- Records what was done, for all groups of a process in one statement. Returns the numbers of the rows that were accepted; the others are fenced:
+-- somebody else owns their partition now.
+create function trunkline.record(
+    a_session bigint, a_subscriptions int[], a_partitions int[], a_strands int[], a_epochs bigint[], a_sequences bigint[], a_done text[]) returns int[]
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+as $$
+declare
+    held int[];
+begin
+    select array_agg(k.n) into held
+    from (
+        select i.n
+        from unnest(a_subscriptions, a_partitions, a_epochs) with ordinality as i (subscription, partition, epoch, n)
+        join trunkline.holder h on h.subscription = i.subscription and h.partition = i.partition and h.epoch = i.epoch and h.session = a_session
+        order by h.subscription, h.partition
+        for no key update of h) k;
+    if (select i.progress_slot from trunkline.installation i) = 0 then
+        insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done)
+        select a_subscriptions[n], a_strands[n], a_epochs[n], a_sequences[n], a_done[n]::int8multirange from unnest(held) n
+        on conflict do nothing;
+    else
+        insert into trunkline.progress_1 (subscription, strand, epoch, sequence, done)
+        select a_subscriptions[n], a_strands[n], a_epochs[n], a_sequences[n], a_done[n]::int8multirange from unnest(held) n
+        on conflict do nothing;
+    end if;
+    return held;
+end $$;
+
+-- Gives a message up: it becomes a dead letter, and done, in one fenced transaction.
+create function trunkline.bury(
+    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_done text,
+    a_offset bigint, a_message_id bigint, a_published_at timestamptz, a_key text, a_correlation_id text, a_content_type text, a_headers text[], a_payload bytea,
+    a_attempts int, a_error text, a_stack text) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if trunkline.record(a_session, array[a_subscription], array[a_partition], array[a_strand], array[a_epoch], array[a_sequence], array[a_done]) is null then
+        return false;
+    end if;
+    insert into trunkline.dead_letter
+        (subscription, strand, "offset", message_id, published_at, key, correlation_id, content_type, headers, payload, attempts, error, stack)
+    values (a_subscription, a_strand, a_offset, a_message_id, a_published_at, a_key, a_correlation_id, a_content_type, a_headers, a_payload, a_attempts, a_error, a_stack)
+    on conflict do nothing;
+    delete from trunkline.attempt a where a.subscription = a_subscription and a.strand = a_strand and a."offset" = a_offset;
+    return true;
+end $$;
+
+create function trunkline.note_failure(a_subscription int, a_strand int, a_offset bigint, a_attempts int, a_error text) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    insert into trunkline.attempt (subscription, strand, "offset", attempts, error)
+    values (a_subscription, a_strand, a_offset, a_attempts, a_error)
+    on conflict (subscription, strand, "offset")
+        do update set attempts = greatest(attempt.attempts, excluded.attempts), error = excluded.error, failed_at = clock_timestamp()
+$$;
+
+create function trunkline.forget_failures(a_subscription int, a_strands int[], a_offsets bigint[]) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    delete from trunkline.attempt a using unnest(a_strands, a_offsets) x (strand, "offset")
+    where a.subscription = a_subscription and a.strand = x.strand and a."offset" = x."offset"
+$$;
+
+-- Changes a group's status. Returns the status it had; nothing is changed where the transition is not allowed.
+create function trunkline.set_status(a_subscription int, a_status text) returns text
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    had text;
+begin
+    select s.status into had from trunkline.subscription s where s.id = a_subscription for update;
+    if (had, a_status) in (('ACTIVE', 'PAUSED'), ('PAUSED', 'ACTIVE'), ('DEAD', 'ACTIVE'))
+        or (a_status = 'CANCELLED' and had in ('ACTIVE', 'PAUSED', 'DEAD')) then
+        update trunkline.subscription s set status = a_status where s.id = a_subscription;
+    end if;
+    return had;
+end $$;
+
+-- Progress of a group for people: one line per partition and level.
+create function trunkline.lag(a_group text, a_topic text) returns table (partition int, priority int, cursor bigint, end_offset bigint, lag bigint)
+    language sql stable security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    select d.strand % t.partitions, case d.strand / t.partitions when 0 then 0 when 1 then 1 else -1 end, c.cursor, b.ends[d.strand + 1],
+           b.ends[d.strand + 1] - c.cursor
+    from trunkline.subscription s
+    join trunkline.topic t on t.id = s.topic
+    cross join lateral trunkline.bounds(t.id) b
+    cross join lateral trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
+    cross join lateral (select coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0) as cursor) c
+    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED'
+    order by d.strand
+$$;

@@ -1,0 +1,78 @@
+package dev.trunkline.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.trunkline.testing.Seed;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+class StrandTest {
+
+    @Test
+    void it_goes_on_where_the_last_owner_was_and_skips_what_was_done_beyond() {
+        Strand strand = new Strand(0, new Long[] {0L, 12L}, new Long[] {10L, 14L});
+        assertThat(strand.position()).isEqualTo(10);
+        List<Long> admitted = new ArrayList<>();
+        for (long offset = 10; offset < 16; offset++) {
+            if (strand.admit(offset)) {
+                admitted.add(offset);
+            }
+        }
+        assertThat(admitted).containsExactly(10L, 11L, 14L, 15L);
+        strand.complete(11);
+        assertThat(strand.takeDone()).isEqualTo("{[0,10),[11,14)}");
+        strand.complete(10);
+        assertThat(strand.takeDone()).isEqualTo("{[0,14)}");
+        assertThat(strand.undone()).isEqualTo(2);
+    }
+
+    @Test
+    void a_new_one_has_done_nothing() {
+        Strand strand = new Strand(3, new Long[0], new Long[0]);
+        assertThat(strand.isChanged()).isFalse();
+        assertThat(strand.takeDone()).isEqualTo("{}");
+    }
+
+    @Test
+    void in_whatever_order_messages_are_done_the_record_says_which() {
+        long seed = Seed.next();
+        Random random = new Random(seed);
+        Strand strand = new Strand(0, new Long[0], new Long[0]);
+        TreeSet<Long> open = new TreeSet<>();
+        long next = 0;
+        for (int step = 0; step < 200_000; step++) {
+            if (open.size() < 500 && random.nextBoolean()) {
+                assertThat(strand.admit(next)).isTrue();
+                open.add(next++);
+            } else if (!open.isEmpty()) {
+                Long done = open.ceiling(random.nextLong(open.first(), open.last() + 1));
+                open.remove(done);
+                strand.complete(done);
+            }
+            if (step % 1_000 == 0) {
+                assertThat(strand.takeDone()).as("seed %d", seed).isEqualTo(expected(open, next));
+                assertThat(strand.cursor()).isEqualTo(open.isEmpty() ? next : open.first());
+                assertThat(strand.undone()).isEqualTo(open.size());
+            }
+        }
+    }
+
+    private static String expected(Set<Long> open, long next) {
+        List<String> ranges = new ArrayList<>();
+        long from = 0;
+        for (long hole : open) {
+            if (hole > from) {
+                ranges.add("[" + from + "," + hole + ")");
+            }
+            from = hole + 1;
+        }
+        if (next > from) {
+            ranges.add("[" + from + "," + next + ")");
+        }
+        return "{" + String.join(",", ranges) + "}";
+    }
+}
