@@ -59,6 +59,7 @@ public final class Upkeep implements AutoCloseable {
             run("clear outbox", null);
             run("prune marks", null);
             run("rotate idempotency", null);
+            run("rotate progress", null);
         }
     }
 

@@ -155,10 +155,14 @@ as $$
 begin
     case step
         when 'roll' then return trunkline.roll_segment(a_topic);
-        when 'trim' then return trunkline.drop_segment(a_topic, trunkline.retention_watermark(a_topic));
+        when 'trim' then
+            -- Who subscribes locks the topic too: a group that begins now is seen by the next statement, or begins after the drop.
+            perform from trunkline.topic t where t.id = a_topic for update;
+            return trunkline.drop_segment(a_topic, trunkline.watermark(a_topic));
         when 'advance outbox' then return trunkline.advance_outbox();
         when 'clear outbox' then perform trunkline.clear_outbox(s) from generate_series(0, 3) s; return null;
         when 'prune marks' then return nullif(trunkline.prune_marks(), 0);
+        when 'rotate progress' then return nullif(trunkline.rotate_progress()::int, 0);
         when 'rotate idempotency' then return nullif(trunkline.rotate_idempotency()::int, 0);
     end case;
 end $$;

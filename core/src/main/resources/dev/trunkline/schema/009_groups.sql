@@ -237,8 +237,7 @@ $$;
 
 -- All that a group has done in some partitions, per strand.
 create function trunkline.done(a_subscription int, a_partitions int[]) returns table (strand int, done int8multirange)
-    language sql stable security definer
-    set search_path = pg_catalog, pg_temp
+    language sql stable
 as $$
     select d.strand, range_agg(d.done)
     from (
@@ -341,10 +340,87 @@ begin
     return had;
 end $$;
 
--- Progress of a group for people: one line per partition and level.
-create function trunkline.lag(a_group text, a_topic text) returns table (partition int, priority int, cursor bigint, end_offset bigint, lag bigint)
+-- The first offsets to keep of a topic: by its retention, and never beyond what every group has done.
+create function trunkline.watermark(a_topic int) returns bigint[]
     language sql stable security definer
     set search_path = pg_catalog, pg_temp
+as $$
+    select array_agg(least(k.keep, (
+            select min(coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0))
+            from trunkline.subscription s
+            join trunkline.topic t on t.id = s.topic
+            cross join lateral trunkline.done(s.id, array[(k.n - 1)::int % t.partitions]) d
+            where s.topic = a_topic and s.status in ('ACTIVE', 'PAUSED') and d.strand = k.n - 1)) order by k.n)
+    from unnest(trunkline.retention_watermark(a_topic)) with ordinality as k (keep, n)
+$$;
+
+-- Adds what a slot of progress says to the bases of its holders. Returns how many of them did not know it yet.
+create function trunkline.fold_progress(slot int) returns bigint
+    language plpgsql
+as $$
+declare
+    folded bigint;
+begin
+    execute format($q$
+        with found as (
+            select p.subscription, p.strand %% t.partitions as partition, p.strand / t.partitions as level, range_agg(p.done) as done
+            from trunkline.progress_%s p
+            join trunkline.subscription s on s.id = p.subscription
+            join trunkline.topic t on t.id = s.topic
+            group by p.subscription, p.strand, t.partitions
+        ), locked as materialized (
+            select h.subscription, h.partition, h.base
+            from trunkline.holder h
+            where (h.subscription, h.partition) in (select f.subscription, f.partition from found f)
+            order by h.subscription, h.partition for no key update of h
+        ), summed as (
+            select l.subscription, l.partition, array_agg(b.done + coalesce(f.done, '{}') order by b.level) as base
+            from locked l
+            cross join lateral unnest(l.base) with ordinality as b (done, level)
+            left join found f on f.subscription = l.subscription and f.partition = l.partition and f.level = b.level - 1
+            group by l.subscription, l.partition
+        )
+        update trunkline.holder h set base = s.base
+        from summed s
+        where h.subscription = s.subscription and h.partition = s.partition and h.base <> s.base $q$, slot);
+    get diagnostics folded = row_count;
+    return folded;
+end $$;
+
+-- Goes on to the other slot of progress if that is empty; what the last one says is added to the bases at once. Some time later, when
+-- nobody writes to it any more and no dump that began before needs it, it is emptied, unless something new is found in it.
+create function trunkline.rotate_progress(after interval default '5 minutes', clock timestamptz default clock_timestamp()) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set lock_timeout = '50ms'
+as $$
+declare
+    i trunkline.installation;
+    other int; used boolean; other_used boolean;
+begin
+    select k.* into i from trunkline.installation k where k.progress_since <= clock - after for no key update skip locked;
+    if not found then
+        return false;
+    end if;
+    other := 1 - i.progress_slot;
+    execute format('select exists (select from trunkline.progress_%s), exists (select from trunkline.progress_%s)', i.progress_slot, other)
+    into used, other_used;
+    if other_used then
+        execute format('lock table trunkline.progress_%s in access exclusive mode', other);
+        if trunkline.fold_progress(other) = 0 then
+            execute format('truncate trunkline.progress_%s', other);
+        end if;
+    elsif used then
+        update trunkline.installation set progress_slot = other, progress_since = clock;
+        perform trunkline.fold_progress(i.progress_slot);
+    else
+        return false;
+    end if;
+    return true;
+end $$;
+
+-- Progress of a group for people: one line per partition and level.
+create function trunkline.lag(a_group text, a_topic text) returns table (partition int, priority int, cursor bigint, end_offset bigint, lag bigint)
+    language sql stable
 as $$
     select d.strand % t.partitions, case d.strand / t.partitions when 0 then 0 when 1 then 1 else -1 end, c.cursor, b.ends[d.strand + 1],
            b.ends[d.strand + 1] - c.cursor

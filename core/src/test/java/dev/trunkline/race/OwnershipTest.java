@@ -1,0 +1,198 @@
+package dev.trunkline.race;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.trunkline.ConsumerGroup;
+import dev.trunkline.Message;
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import dev.trunkline.testing.TestDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** P6: who lost a partition can change nothing. P5: who takes it over goes on where it was recorded. */
+@Timeout(120)
+class OwnershipTest {
+
+    private static final String RECORD =
+            "select trunkline.record(?, array[1], array[0], array[0], array[?::bigint], array[?::bigint], array[?])";
+
+    private final TestDatabase database = TestDatabase.fresh();
+    private final List<Trunkline> processes = new ArrayList<>();
+
+    @BeforeEach
+    void create() {
+        open().topics().create(TopicConfiguration.pubSub("t").withPartitions(4));
+    }
+
+    @AfterEach
+    void close() {
+        processes.forEach(Trunkline::close);
+    }
+
+    @Test
+    void an_owner_that_was_replaced_can_record_nothing() {
+        database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+        long first = database.number("select trunkline.begin_session('first')");
+        long second = database.number("select trunkline.begin_session('second')");
+        assertThat(database.query("select epoch from trunkline.take(?, 1, 4)", first))
+                .containsOnly("1");
+        assertThat(database.query("select epoch from trunkline.take(?, 1, 4)", second))
+                .isEmpty();
+        assertThat(database.query(RECORD, first, 1, 1, "{[0,5)}")).containsExactly("{1}");
+
+        assertThat(database.query("select trunkline.end_session(?, 0)", first)).containsExactly("t");
+        assertThat(database.query("select epoch from trunkline.take(?, 1, 4)", second))
+                .containsOnly("2");
+        assertThat(database.query(RECORD, first, 1, 2, "{[0,9)}")).containsExactly("null");
+        assertThat(database.query(RECORD, first, 2, 2, "{[0,9)}")).containsExactly("null");
+        assertThat(database.query("select done from trunkline.done(1, array[0])"))
+                .containsExactly("{[0,5)}");
+        assertThat(database.query("select epoch from trunkline.take(?, 1, 4)", first))
+                .isEmpty();
+        assertThat(database.query("select trunkline.beat(?)", first)).containsExactly("f");
+    }
+
+    @Test
+    void a_beat_that_moved_on_saves_a_session() {
+        long session = database.number("select trunkline.begin_session('quick')");
+        database.query("select trunkline.beat(?)", session);
+        assertThat(database.query("select trunkline.end_session(?, 0)", session))
+                .containsExactly("f");
+    }
+
+    @Test
+    void progress_is_the_union_of_all_rows_and_survives_its_rotation() {
+        database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+        long session = database.number("select trunkline.begin_session('s')");
+        database.query("select epoch from trunkline.take(?, 1, 4)", session);
+        database.query(RECORD, session, 1, 1, "{[0,5),[7,8)}");
+        database.query(RECORD, session, 1, 2, "{[0,3)}");
+        assertThat(rotate()).isEqualTo("t");
+        // Somebody had looked up the slot before it changed.
+        database.execute(
+                "insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done) values (1, 0, 1, 3, '{[5,6)}')");
+        database.query(RECORD, session, 1, 4, "{[9,10)}");
+        assertThat(rotate()).isEqualTo("t");
+        assertThat(database.number("select count(*) from trunkline.progress_0")).isEqualTo(3);
+        assertThat(rotate()).isEqualTo("t");
+        assertThat(database.number("select count(*) from trunkline.progress_0")).isZero();
+        assertThat(database.query("select done from trunkline.done(1, array[0])"))
+                .containsExactly("{[0,6),[7,8),[9,10)}");
+        for (int i = 0; i < 4; i++) {
+            rotate();
+        }
+        assertThat(database.number("select count(*) from trunkline.progress")).isZero();
+        assertThat(database.query("select done from trunkline.done(1, array[0])"))
+                .containsExactly("{[0,6),[7,8),[9,10)}");
+    }
+
+    private String rotate() {
+        return database.query("select trunkline.rotate_progress('0', clock_timestamp() + interval '1 second')")
+                .getFirst();
+    }
+
+    @Test
+    void retention_keeps_what_a_group_has_not_done() {
+        Trunkline trunkline = processes.getFirst();
+        database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+        for (int i = 0; i < 20; i++) {
+            trunkline.publisher().publish(Message.of("t", "m" + i).withKey("k" + i));
+        }
+        database.query("select trunkline.roll_segment(1)");
+        database.execute("update trunkline.topic set retention = '1 microsecond'");
+        database.query("select trunkline.upkeep('trim', 1)");
+        assertThat(database.query("select id from trunkline.segment order by id"))
+                .containsExactly("1", "2");
+        database.query("select trunkline.set_status(1, 'CANCELLED')");
+        database.query("select trunkline.upkeep('trim', 1)");
+        assertThat(database.query("select id from trunkline.segment order by id"))
+                .containsExactly("2");
+    }
+
+    @Test
+    void processes_share_the_partitions_and_a_clean_close_hands_over_at_once() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        List<ConsumerGroup<String>> groups = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            groups.add(group(open(), seen));
+        }
+        await(() -> database.query(
+                        "select count(*) from trunkline.holder group by session having session is not null order by 1")
+                .equals(List.of("2", "2")));
+        publish(100);
+        await(() -> seen.size() == 100);
+        groups.getFirst().close();
+        assertThat(database.number("select count(*) from trunkline.holder where session is null"))
+                .isEqualTo(2);
+        publish(100);
+        await(() -> seen.size() == 200);
+        assertThat(seen.subList(100, 200)).doesNotHaveDuplicates();
+        await(() ->
+                database.number("select count(distinct session) from trunkline.holder where session is not null") == 1
+                        && database.number("select count(*) from trunkline.holder where session is null") == 0);
+    }
+
+    @Test
+    void a_process_whose_session_was_ended_loses_its_partitions_and_begins_anew() throws Exception {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        Trunkline process = open();
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        process.createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    if (delivery.epoch() == 1 && delivery.payload().equals("m0")) {
+                        running.countDown();
+                        release.await();
+                    }
+                    seen.add(delivery.epoch() + " " + delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning());
+        publish(1);
+        running.await();
+        database.execute("update trunkline.session set ended_at = clock_timestamp()");
+        await(() -> database.number("select max(epoch) from trunkline.holder") == 2);
+        release.countDown();
+        // What the old epoch did is not recorded: the new one does it again.
+        await(() -> seen.contains("2 m0"));
+        await(() -> database.number("select sum(lag) from trunkline.lag('g', 't')") == 0);
+        assertThat(database.number("select count(*) from trunkline.progress p where p.epoch = 1"))
+                .isZero();
+    }
+
+    private Trunkline open() {
+        Trunkline trunkline = database.options().lease(Duration.ofSeconds(3)).open();
+        processes.add(trunkline);
+        return trunkline;
+    }
+
+    private static ConsumerGroup<String> group(Trunkline trunkline, List<String> seen) {
+        return trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> seen.add(delivery.payload()))
+                .start(SubscriptionOptions.fromBeginning());
+    }
+
+    private void publish(int count) {
+        for (int i = 0; i < count; i++) {
+            processes.getFirst().publisher().publish(Message.of("t", "m" + i).withKey("k" + i));
+        }
+    }
+
+    private static void await(Callable<Boolean> condition) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(50))
+                .until(condition);
+    }
+}
