@@ -6,6 +6,7 @@ module dev.trunkline {
     requires com.zaxxer.hikari;
     requires org.postgresql.jdbc;
     requires org.slf4j;
+    requires static org.checkerframework.checker.qual;
     requires static transitive org.jspecify;
 
     uses dev.trunkline.Codec;

@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.trunkline.consume.Groups;
 import dev.trunkline.database.Database;
 import dev.trunkline.log.Bell;
+import dev.trunkline.log.Doorbell;
 import dev.trunkline.log.SegmentedLog;
 import dev.trunkline.outbox.Outbox;
 import dev.trunkline.outbox.Relay;
@@ -37,6 +38,7 @@ public final class Trunkline implements AutoCloseable {
     private final Relay relay;
     private final Upkeep upkeep;
     private final Groups groups;
+    private final Doorbell doorbell;
 
     private Trunkline(Builder options, Database database) {
         this.database = database;
@@ -44,11 +46,12 @@ public final class Trunkline implements AutoCloseable {
         Bell bell = new Bell();
         Outbox outbox = new Outbox(database.schema());
         this.topics = new TopicCatalogue(database);
-        this.relay = new Relay(database, outbox, options.pollInterval, bell::ring);
-        this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, bell::ring);
+        this.doorbell = new Doorbell(database, bell);
+        this.relay = new Relay(database, outbox, options.pollInterval, doorbell::ring);
+        this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, doorbell::ring);
         this.log = new SegmentedLog(database, bell, options.pollInterval);
         this.upkeep = new Upkeep(database);
-        this.groups = new Groups(database, codec, log, bell, options.pollInterval, options.lease);
+        this.groups = new Groups(database, codec, log, bell, doorbell, options.pollInterval, options.lease);
         if (options.backgroundWork) {
             relay.start();
             upkeep.start();
@@ -128,6 +131,7 @@ public final class Trunkline implements AutoCloseable {
         publisher.close();
         relay.close();
         upkeep.close();
+        doorbell.close();
         database.close();
     }
 

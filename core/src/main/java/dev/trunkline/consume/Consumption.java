@@ -54,6 +54,10 @@ final class Consumption implements Dispatcher.Work {
 
     private long joined;
     private long nextTick = System.nanoTime();
+    private long nextPoll = nextTick;
+    /** There may be something to read that was not there, or not wanted, before. */
+    private volatile boolean hopeful = true;
+
     private volatile boolean paused;
     private volatile boolean cancelled;
 
@@ -83,10 +87,15 @@ final class Consumption implements Dispatcher.Work {
         return this;
     }
 
-    /** Something was appended somewhere, or there is room again. */
+    /** Something was appended somewhere. */
+    void look() {
+        hopeful = true;
+        loop.wake();
+    }
+
     @Override
     public void roomy() {
-        loop.wake();
+        look();
     }
 
     private Duration step() {
@@ -97,11 +106,16 @@ final class Consumption implements Dispatcher.Work {
         }
         handOver();
         long next = dispatcher.attend(options.handlerTimeout());
-        if (read() > 0) {
-            return Duration.ZERO;
+        long now = System.nanoTime();
+        if (hopeful || now - nextPoll >= 0) {
+            hopeful = false;
+            nextPoll = now + pollInterval.toNanos();
+            if (read() > 0) {
+                hopeful = true;
+                return Duration.ZERO;
+            }
         }
-        long tick = Math.max(0, nextTick - System.nanoTime());
-        return Duration.ofNanos(Math.min(Math.min(next, tick), pollInterval.toNanos()));
+        return Duration.ofNanos(Math.clamp(Math.min(nextTick, nextPoll) - System.nanoTime(), 0, next));
     }
 
     private void tick() {
@@ -117,6 +131,7 @@ final class Consumption implements Dispatcher.Work {
             joined = me;
         }
         View view = table.view(subscription.id(), me);
+        hopeful |= paused;
         paused = view.status().equals("PAUSED");
         cancelled = view.status().equals("CANCELLED");
         dispatcher.pause(paused);
@@ -130,6 +145,7 @@ final class Consumption implements Dispatcher.Work {
             dispatcher.lock().lock();
             try {
                 taken.forEach(partition -> owned.put(partition.partition(), partition));
+                hopeful = true;
             } finally {
                 dispatcher.lock().unlock();
             }

@@ -6,6 +6,7 @@ import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
 import dev.trunkline.log.Bell;
+import dev.trunkline.log.Doorbell;
 import dev.trunkline.log.SegmentedLog;
 import java.time.Duration;
 import java.util.Map;
@@ -20,6 +21,7 @@ public final class Groups implements AutoCloseable {
     private final Codec codec;
     private final SegmentedLog log;
     private final Bell bell;
+    private final Doorbell doorbell;
     private final Duration pollInterval;
     private final Duration lease;
     private final ReentrantLock lock = new ReentrantLock();
@@ -29,11 +31,19 @@ public final class Groups implements AutoCloseable {
     /** What the groups of a process share. */
     record Parts(GroupTable table, Session session, Recorder recorder, SegmentedLog log, Duration pollInterval) {}
 
-    public Groups(Database database, Codec codec, SegmentedLog log, Bell bell, Duration pollInterval, Duration lease) {
+    public Groups(
+            Database database,
+            Codec codec,
+            SegmentedLog log,
+            Bell bell,
+            Doorbell doorbell,
+            Duration pollInterval,
+            Duration lease) {
         this.database = database;
         this.codec = codec;
         this.log = log;
         this.bell = bell;
+        this.doorbell = doorbell;
         this.pollInterval = pollInterval;
         this.lease = lease;
     }
@@ -50,7 +60,7 @@ public final class Groups implements AutoCloseable {
                 new Consumption(group.name(), group.topic(), subscription, options, consumers, shared);
         started.put(group, consumption);
         shared.recorder().add(consumption);
-        bell.onRing(consumption, consumption::roomy);
+        bell.onRing(consumption, consumption::look);
         return consumption.start();
     }
 
@@ -70,6 +80,7 @@ public final class Groups implements AutoCloseable {
                 Session session = new Session(database, statements, lease).start();
                 now = new Parts(table, session, new Recorder(table, session).start(), log, pollInterval);
                 parts = now;
+                doorbell.startListening();
             }
             return now;
         } finally {

@@ -20,3 +20,6 @@ select b.firsts, b.ends from trunkline.bounds(?) b
 
 -- name: offsetAt
 select trunkline.offset_at(?, ?, ?)
+
+-- name: notify
+select pg_notify(?, ?)

@@ -129,6 +129,28 @@ class ConsumingTest {
     }
 
     @Test
+    void what_another_process_publishes_is_handled_long_before_the_next_poll() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        try (Trunkline consumer = database.options()
+                .pollInterval(Duration.ofMinutes(10))
+                .backgroundWork(false)
+                .open()) {
+            consumer.createConsumerGroup("g", "t", String.class)
+                    .addConsumer("a", delivery -> seen.add(delivery.payload()))
+                    .start(SubscriptionOptions.fromBeginning());
+            await(() -> database.number("select count(*) from trunkline.holder where session is not null") == 8);
+            for (int i = 0; i < 5; i++) {
+                int expected = i + 1;
+                trunkline.publisher().publish(Message.of("t", "m" + i));
+                await(() -> seen.size() == expected);
+            }
+            database.query("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'");
+            trunkline.publisher().publish(Message.of("t", "after the line was cut"));
+            await(() -> seen.size() == 6);
+        }
+    }
+
+    @Test
     void a_slow_key_holds_up_nobody_else_and_keeps_its_own_order() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         List<String> seen = new CopyOnWriteArrayList<>();
