@@ -1,0 +1,60 @@
+package dev.trunkline.testing;
+
+import dev.trunkline.Delivery;
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.Trunkline;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A process that consumes the topic {@code orders} as the group {@code g} until it is killed. It says {@code started <process
+ * id>}, and its handler puts every message, whose text is a number, into the table {@code delivery}.
+ */
+public final class ConsumingProcess {
+
+    public static final String TABLE = "create table delivery (id bigint generated always as identity primary key,"
+            + " key text not null, number int not null, process bigint not null, epoch bigint not null)";
+
+    public static final String STARTED = "started ";
+
+    private final PreparedStatement insert;
+    private final ReentrantLock inserting = new ReentrantLock();
+
+    private ConsumingProcess(Connection connection) throws SQLException {
+        this.insert = connection.prepareStatement(
+                "insert into delivery (key, number, process, epoch) values (?, ?::int, ?, ?)");
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        String url = arguments[0];
+        String user = arguments[1];
+        String password = arguments[2];
+        ConsumingProcess process = new ConsumingProcess(DriverManager.getConnection(url, user, password));
+        Trunkline.builder()
+                .url(url, user, password)
+                .lease(Duration.ofSeconds(3))
+                .open()
+                .createConsumerGroup("g", "orders", String.class)
+                .addConsumer("a", process::handle)
+                .start(SubscriptionOptions.fromBeginning());
+        System.out.println(STARTED + ProcessHandle.current().pid());
+        Thread.currentThread().join();
+    }
+
+    private void handle(Delivery<String> delivery) throws SQLException {
+        inserting.lock();
+        try {
+            insert.setString(1, delivery.key());
+            insert.setString(2, delivery.payload());
+            insert.setLong(3, ProcessHandle.current().pid());
+            insert.setLong(4, delivery.epoch());
+            insert.executeUpdate();
+        } finally {
+            inserting.unlock();
+        }
+    }
+}
