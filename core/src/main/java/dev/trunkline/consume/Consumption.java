@@ -52,7 +52,9 @@ final class Consumption implements Dispatcher.Work {
     /** By partition; the dispatcher's lock guards it. */
     private final Map<Integer, Owned> owned = new TreeMap<>();
 
-    private long joined;
+    /** The session that the partitions belong to. */
+    private volatile long joined;
+
     private long nextTick = System.nanoTime();
     private long nextPoll = nextTick;
     /** There may be something to read that was not there, or not wanted, before. */
@@ -137,6 +139,11 @@ final class Consumption implements Dispatcher.Work {
         dispatcher.pause(paused);
         if (cancelled) {
             stopAll();
+            return;
+        }
+        if (view.mine() > owned.size()) {
+            // The answer to a take-over was lost, or what it took could not be read.
+            table.releaseAllBut(subscription.id(), me, List.copyOf(owned.keySet()));
             return;
         }
         Shares.Move move = Shares.decide(view.partitions(), view.mine(), view.others());
@@ -266,7 +273,8 @@ final class Consumption implements Dispatcher.Work {
 
     @Override
     public boolean isLive(Owned partition) {
-        return !partition.isStopped() && session.isAlive();
+        // A session that was ended has a successor at once, which owns nothing of what it had.
+        return !partition.isStopped() && session.id() == joined && session.isAlive();
     }
 
     @Override

@@ -143,6 +143,11 @@ final class GroupTable {
         call("release", row -> row.next(), session, subscription, partitions.toArray(Integer[]::new));
     }
 
+    /** Lets go of all partitions of a group but these. */
+    void releaseAllBut(int subscription, long session, List<Integer> partitions) {
+        call("releaseAllBut", row -> row.next(), session, subscription, partitions.toArray(Integer[]::new));
+    }
+
     /** What was done in one strand. */
     record Entry(int subscription, Owned owned, Strand strand, long sequence, String done) {}
 

@@ -38,6 +38,9 @@ select a.strand, a."offset", a.attempts from trunkline.attempt a where a.subscri
 -- name: release
 select trunkline.release(?, ?, ?)
 
+-- name: releaseAllBut
+select trunkline.release_all_but(?, ?, ?)
+
 -- name: record
 select trunkline.record(?, ?, ?, ?, ?, ?, ?)
 

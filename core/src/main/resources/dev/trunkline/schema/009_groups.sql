@@ -151,8 +151,7 @@ begin
     return found;
 end $$;
 
--- Ends a session: its own, or one whose beat was seen to stand still. Its transactions that idle are cut off: a stopped
--- owner must not block its successor.
+-- Ends a session: its own, or one whose beat was seen to stand still.
 create function trunkline.end_session(a_session bigint, a_beat bigint default null) returns boolean
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
@@ -167,10 +166,6 @@ begin
         update trunkline.holder h set session = null where h.session = a_session;
     end if;
     delete from trunkline.member m where m.session = a_session;
-    if a_beat is not null then
-        perform pg_terminate_backend(a.pid) from pg_stat_activity a
-        where a.application_name = 'trunkline-session-' || a_session and a.datname = current_database() and a.state like 'idle in transaction%';
-    end if;
     return true;
 end $$;
 
@@ -233,6 +228,14 @@ create function trunkline.release(a_session bigint, a_subscription int, a_partit
 as $$
     update trunkline.holder h set session = null
     where h.subscription = a_subscription and h.partition = any (a_partitions) and h.session = a_session
+$$;
+
+create function trunkline.release_all_but(a_session bigint, a_subscription int, a_partitions int[]) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    update trunkline.holder h set session = null
+    where h.subscription = a_subscription and h.partition <> all (a_partitions) and h.session = a_session
 $$;
 
 -- All that a group has done in some partitions, per strand.

@@ -170,6 +170,26 @@ class OwnershipTest {
                 .isZero();
     }
 
+    @Test
+    void partitions_that_were_taken_without_the_process_knowing_are_let_go_and_taken_again() {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        group(open(), seen);
+        await(() -> database.number("select count(*) from trunkline.holder where epoch = 1") == 4);
+        // As if the answer to the take-over had been lost.
+        database.query("select subscription from trunkline.subscribe('other', 't', 'BEGINNING')");
+        database.execute(
+                "update trunkline.holder set session = (select max(id) from trunkline.session), epoch = 1 where subscription = 2");
+        processes
+                .getLast()
+                .createConsumerGroup("other", "t", String.class)
+                .addConsumer("a", delivery -> seen.add("other " + delivery.payload()))
+                .start(SubscriptionOptions.fromBeginning());
+        publish(10);
+        await(() -> seen.size() == 20);
+        assertThat(database.number("select min(epoch) from trunkline.holder where subscription = 2"))
+                .isEqualTo(2);
+    }
+
     private Trunkline open() {
         Trunkline trunkline = database.options().lease(Duration.ofSeconds(3)).open();
         processes.add(trunkline);
