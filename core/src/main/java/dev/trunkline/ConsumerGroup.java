@@ -32,6 +32,9 @@ public interface ConsumerGroup<T> extends AutoCloseable {
     /** Adds a consumer for the messages that the filter lets through. What no consumer of the process takes has failed. */
     ConsumerGroup<T> addConsumer(String id, Handler<T> handler, Predicate<LogMessage> filter);
 
+    /** Adds a consumer whose effects in this database happen once: they and the record that the message is done are one transaction. */
+    ConsumerGroup<T> addTransactionalConsumer(String id, TransactionalHandler<T> handler);
+
     /**
      * Removes a consumer; messages that it is handling are not interrupted.
      *

@@ -3,9 +3,9 @@ package dev.trunkline.consume;
 import dev.trunkline.Codec;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Delivery;
-import dev.trunkline.Handler;
 import dev.trunkline.LogMessage;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -20,7 +20,22 @@ final class Consumers<T> {
     private final AtomicReference<List<Consumer<T>>> consumers = new AtomicReference<>(List.of());
     private volatile Predicate<LogMessage> filter = message -> true;
 
-    private record Consumer<T>(String id, Handler<T> handler, Predicate<LogMessage> filter) {}
+    private record Consumer<T>(String id, Effect<T> effect, Predicate<LogMessage> filter) {}
+
+    /** What a consumer does with a message, in a transaction if it wants one. */
+    interface Effect<T> {
+        void of(Delivery<T> delivery, Transaction transaction) throws Exception;
+    }
+
+    /** Runs something in the transaction that records a message as done. */
+    interface Transaction {
+        void run(Body body) throws Exception;
+
+        /** What is done in it. */
+        interface Body {
+            void on(Connection connection) throws Exception;
+        }
+    }
 
     Consumers(String group, Class<T> type, Codec codec) {
         this.group = group;
@@ -40,14 +55,14 @@ final class Consumers<T> {
         filter = newFilter;
     }
 
-    void add(String id, Handler<T> handler, Predicate<LogMessage> accepts) {
+    void add(String id, Effect<T> effect, Predicate<LogMessage> accepts) {
         consumers.updateAndGet(now -> {
             if (now.stream().anyMatch(consumer -> consumer.id().equals(id))) {
                 throw new ConsumerGroupException(
                         "group \"" + group + "\" has a consumer \"" + id + "\": choose another id, or remove that one");
             }
             List<Consumer<T>> more = new ArrayList<>(now);
-            more.add(new Consumer<>(id, handler, accepts));
+            more.add(new Consumer<>(id, effect, accepts));
             return List.copyOf(more);
         });
     }
@@ -70,7 +85,7 @@ final class Consumers<T> {
     }
 
     /** Lets a consumer handle a message, if the group's filter does. */
-    void handle(LogMessage message, int attempt, long epoch) throws Exception {
+    void handle(LogMessage message, int attempt, long epoch, Transaction transaction) throws Exception {
         if (!filter.test(message)) {
             return;
         }
@@ -80,7 +95,7 @@ final class Consumers<T> {
         } catch (RuntimeException e) {
             throw new Undecodable(message, type, e);
         }
-        choose(message).handler().handle(new Delivery<>(message, payload, group, attempt, epoch));
+        choose(message).effect().of(new Delivery<>(message, payload, group, attempt, epoch), transaction);
     }
 
     /** Among those whose filter lets it through, always the same one for a key. */

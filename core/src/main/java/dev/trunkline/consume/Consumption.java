@@ -4,6 +4,7 @@ import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Outcome;
+import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.consume.GroupTable.Entry;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +37,7 @@ final class Consumption implements Dispatcher.Work {
     private static final int READ_AT_ONCE = 500;
     private static final long MOST_BYTES = 32L * 1024 * 1024;
     private static final Duration NEXT_TRY_OF_OURS = Duration.ofSeconds(1);
+    private static final long NEXT_QUESTION = Duration.ofMillis(200).toNanos();
     private static final int STACK_HEAD = 4_000;
 
     private final String group;
@@ -280,7 +283,13 @@ final class Consumption implements Dispatcher.Work {
     @Override
     public long handle(Owned partition, Item item) {
         try {
-            consumers.handle(item.message, item.failures + 1, partition.epoch());
+            consumers.handle(
+                    item.message, item.failures + 1, partition.epoch(), body -> transact(partition, item, body));
+        } catch (GroupTable.Fenced e) {
+            partition.lose();
+            return 1;
+        } catch (NotBegun e) {
+            return NEXT_TRY_OF_OURS.toNanos();
         } catch (Throwable problem) { // whatever a handler throws, its message has failed and the worker goes on
             return failed(partition, item, problem);
         }
@@ -288,6 +297,55 @@ final class Consumption implements Dispatcher.Work {
             forget(item);
         }
         return 0;
+    }
+
+    /** There was no connection for a handler: nobody's failure. */
+    private static final class NotBegun extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private void transact(Owned partition, Item item, Consumers.Transaction.Body body) throws Exception {
+        GroupTable.Mark mark = new GroupTable.Mark(
+                joined, subscription.id(), partition, item.strand, sequence(item.strand), item.message.offset());
+        boolean[] begun = new boolean[1];
+        try {
+            table.transact(mark, connection -> {
+                begun[0] = true;
+                body.on(connection);
+            });
+        } catch (OutcomeUnknownException e) {
+            if (!begun[0] || !wasCommitted(mark, partition)) {
+                throw e;
+            }
+        } catch (DatabaseUnavailableException e) {
+            if (!begun[0]) {
+                throw new NotBegun();
+            }
+            throw e;
+        }
+    }
+
+    /** Asks until it is known: to try again before that could do it twice. Who lost the partition need not know. */
+    private boolean wasCommitted(GroupTable.Mark mark, Owned partition) throws GroupTable.Fenced {
+        while (!partition.isStopped()) {
+            try {
+                return table.isRecorded(mark);
+            } catch (TrunklineException e) {
+                log.warn("{}: not yet known whether {} was committed: {}", group, mark.offset(), e.getMessage());
+                Thread.interrupted(); // a handler that is hurried must still know
+                LockSupport.parkNanos(NEXT_QUESTION);
+            }
+        }
+        throw new GroupTable.Fenced();
+    }
+
+    private long sequence(Strand strand) {
+        dispatcher.lock().lock();
+        try {
+            return strand.nextSequence();
+        } finally {
+            dispatcher.lock().unlock();
+        }
     }
 
     private void forget(Item item) {
@@ -338,13 +396,7 @@ final class Consumption implements Dispatcher.Work {
         StringWriter stack = new StringWriter();
         problem.printStackTrace(new PrintWriter(stack));
         String head = stack.toString();
-        long sequence;
-        dispatcher.lock().lock();
-        try {
-            sequence = item.strand.nextSequence();
-        } finally {
-            dispatcher.lock().unlock();
-        }
+        long sequence = sequence(item.strand);
         boolean buried = table.bury(
                 joined,
                 subscription.id(),

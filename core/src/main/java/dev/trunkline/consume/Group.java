@@ -6,6 +6,7 @@ import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Handler;
 import dev.trunkline.LogMessage;
 import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TransactionalHandler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
@@ -49,12 +50,25 @@ final class Group<T> implements ConsumerGroup<T> {
 
     @Override
     public ConsumerGroup<T> addConsumer(String id, Handler<T> handler, Predicate<LogMessage> filter) {
-        Objects.requireNonNull(id, "id");
         Objects.requireNonNull(handler, "handler");
         Objects.requireNonNull(filter, "filter");
+        return add(id, (delivery, transaction) -> handler.handle(delivery), filter);
+    }
+
+    @Override
+    public ConsumerGroup<T> addTransactionalConsumer(String id, TransactionalHandler<T> handler) {
+        Objects.requireNonNull(handler, "handler");
+        return add(
+                id,
+                (delivery, transaction) -> transaction.run(connection -> handler.handle(delivery, connection)),
+                message -> true);
+    }
+
+    private ConsumerGroup<T> add(String id, Consumers.Effect<T> effect, Predicate<LogMessage> filter) {
+        Objects.requireNonNull(id, "id");
         return locked(() -> {
             requireOpen();
-            consumers.add(id, handler, filter);
+            consumers.add(id, effect, filter);
         });
     }
 

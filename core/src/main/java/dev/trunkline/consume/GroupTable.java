@@ -1,9 +1,13 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.LogMessage;
+import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.database.Database;
+import dev.trunkline.database.Failure;
 import dev.trunkline.database.Statements;
 import java.sql.Array;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -212,6 +216,89 @@ final class GroupTable {
                 item.failures,
                 error,
                 stack);
+    }
+
+    /** A message's place, and who says that it is done. */
+    record Mark(long session, int subscription, Owned owned, Strand strand, long sequence, long offset) {}
+
+    /** Somebody else owns the partition: the transaction was rolled back. */
+    static final class Fenced extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /**
+     * Runs something and records a message as done, in one transaction, fenced at its end.
+     *
+     * @throws Fenced if the partition belongs to somebody else
+     * @throws OutcomeUnknownException if the connection was lost while it was committed: see {@link #isRecorded}
+     * @throws DatabaseUnavailableException if there was no connection: nothing was begun
+     */
+    void transact(Mark mark, Consumers.Transaction.Body body) throws Exception {
+        Connection connection = database.borrow();
+        try (connection) {
+            connection.setAutoCommit(false);
+            try {
+                execute(connection, "mark", Long.toString(mark.sequence()));
+                body.on(connection);
+                if (!execute(
+                        connection,
+                        "fence",
+                        mark.session(),
+                        mark.subscription(),
+                        mark.owned().partition(),
+                        mark.strand().number(),
+                        mark.owned().epoch(),
+                        mark.sequence(),
+                        "{[" + mark.offset() + "," + (mark.offset() + 1) + ")}")) {
+                    throw new Fenced();
+                }
+            } catch (Throwable e) {
+                rollBack(connection, e);
+                throw e;
+            }
+            try {
+                connection.commit();
+            } catch (SQLException e) {
+                throw Failure.explain(e);
+            }
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private boolean execute(Connection connection, String name, Object... parameters) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getBoolean(1);
+            }
+        }
+    }
+
+    private static void rollBack(Connection connection, Throwable cause) {
+        try {
+            connection.rollback();
+            connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    /** Whether a transaction whose answer was lost was committed. Waits for it, if it still runs. */
+    boolean isRecorded(Mark mark) {
+        return call(
+                "recorded",
+                row -> {
+                    row.next();
+                    return row.getBoolean(1);
+                },
+                mark.subscription(),
+                mark.owned().partition(),
+                mark.strand().number(),
+                mark.owned().epoch(),
+                mark.sequence());
     }
 
     void noteFailure(int subscription, Owned.Item item, String error) {

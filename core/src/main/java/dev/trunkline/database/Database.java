@@ -58,13 +58,7 @@ public final class Database implements AutoCloseable {
 
     /** As {@link #call}, for callers that decide on the error themselves. Not having got a connection is thrown explained. */
     public <T extends @Nullable Object> T attempt(Call<T> call) throws SQLException {
-        Connection connection;
-        try {
-            connection = source.getConnection();
-        } catch (SQLException e) {
-            throw Failure.noConnection(e);
-        }
-        try (connection) {
+        try (Connection connection = borrow()) {
             boolean autocommit = connection.getAutoCommit();
             if (autocommit) {
                 return call.on(connection);
@@ -75,6 +69,15 @@ public final class Database implements AutoCloseable {
             } finally {
                 connection.setAutoCommit(false);
             }
+        }
+    }
+
+    /** A connection for whoever runs a transaction of his own, and closes it. Not having got one is thrown explained. */
+    public Connection borrow() {
+        try {
+            return source.getConnection();
+        } catch (SQLException e) {
+            throw Failure.noConnection(e);
         }
     }
 

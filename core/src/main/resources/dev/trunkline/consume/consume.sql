@@ -55,3 +55,12 @@ select trunkline.forget_failures(?, ?, ?)
 
 -- name: setStatus
 select trunkline.set_status(?, ?)
+
+-- name: mark
+select set_config('trunkline.delivery', ?, true) is not null
+
+-- name: fence
+select trunkline.fence(?, ?, ?, ?, ?, ?, ?)
+
+-- name: recorded
+select trunkline.recorded(?, ?, ?, ?, ?)

@@ -289,6 +289,36 @@ begin
     return held;
 end $$;
 
+-- The end of a handler's transaction: records its message as done. False: somebody else owns the partition. The marker is gone if
+-- the handler has ended the transaction in which it was set.
+create function trunkline.fence(
+    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_done text) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if current_setting('trunkline.delivery', true) is distinct from a_sequence::text then
+        perform trunkline.refuse('the handler has ended the transaction that was not its own', 'TL008', 'Leave commit and rollback to the group.');
+    end if;
+    -- A handler may have chosen another level: what follows must see what is committed now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform trunkline.refuse('a handler''s transaction is READ COMMITTED', 'TL008', 'Leave its isolation as it is.');
+    end if;
+    return trunkline.record(a_session, array[a_subscription], array[a_partition], array[a_strand], array[a_epoch], array[a_sequence], array[a_done]) is not null;
+end $$;
+
+-- Whether a record is there, once nobody holds the holder's row any more: what was under way is decided then.
+create function trunkline.recorded(a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from trunkline.holder h where h.subscription = a_subscription and h.partition = a_partition for no key update;
+    return exists (
+        select from trunkline.progress p
+        where p.subscription = a_subscription and p.strand = a_strand and p.epoch = a_epoch and p.sequence = a_sequence);
+end $$;
+
 -- Gives a message up: it becomes a dead letter, and done, in one fenced transaction.
 create function trunkline.bury(
     a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_done text,
