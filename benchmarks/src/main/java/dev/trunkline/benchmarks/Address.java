@@ -19,6 +19,13 @@ record Address(String url, String user, String password) {
         return connect(rewriting);
     }
 
+    /** With the one setting that makes results binary at once, and not only once a statement has run five times. */
+    Connection connectBinary() throws SQLException {
+        Properties binary = new Properties();
+        binary.setProperty("prepareThreshold", "-1");
+        return connect(binary);
+    }
+
     private Connection connect(Properties properties) throws SQLException {
         properties.setProperty("user", user);
         properties.setProperty("password", password);

@@ -12,6 +12,7 @@ package dev.trunkline.benchmarks;
  * @param segmentRows messages in the segment that is dropped
  * @param heldSeconds how long a transaction is held open in one go
  * @param memoryMessages messages that the small JVM publishes
+ * @param consumeMessages messages that a new group finds in its topic; a multiple of 2,000
  */
 record Effort(
         double seconds,
@@ -22,15 +23,16 @@ record Effort(
         int growthRuns,
         int segmentRows,
         double heldSeconds,
-        int memoryMessages) {
+        int memoryMessages,
+        int consumeMessages) {
 
     static Effort full() {
-        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000);
+        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000, 1_000_000);
     }
 
     /** About 20 seconds for each scenario, and noisier. */
     static Effort quick() {
-        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000);
+        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000, 100_000);
     }
 
     Effort withSeconds(double newSeconds) {
@@ -43,7 +45,8 @@ record Effort(
                 growthRuns,
                 segmentRows,
                 heldSeconds,
-                memoryMessages);
+                memoryMessages,
+                consumeMessages);
     }
 
     Effort withRepetitions(int newRepetitions) {
@@ -56,6 +59,7 @@ record Effort(
                 growthRuns,
                 segmentRows,
                 heldSeconds,
-                memoryMessages);
+                memoryMessages,
+                consumeMessages);
     }
 }

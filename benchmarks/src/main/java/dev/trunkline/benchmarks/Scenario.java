@@ -11,6 +11,7 @@ interface Scenario {
             new PublishSingle(),
             new PublishTransactional(),
             new RelayBacklog(),
+            new ConsumeDrain(),
             new SegmentDrop(),
             new HeldTransaction(),
             new Memory());

@@ -29,6 +29,12 @@ final class Workbench {
         return effort;
     }
 
+    /** The same with fewer repetitions, for what takes long. */
+    Workbench atMost(int repetitions) {
+        Effort less = effort.withRepetitions(Math.min(repetitions, effort.repetitions()));
+        return new Workbench(address, less, progress);
+    }
+
     void progress(String what) {
         progress.accept(what);
     }

@@ -49,6 +49,39 @@ insert into trunkline_bench_raw.#
     ("offset", id, unit, appended_at, published_at, partition, unit_end, key, correlation_id, content_type, headers, payload)
 values (?, ?, ?, now(), now(), ?, true, ?, null, ?, null, ?)
 
+-- name: analyzeRows
+vacuum analyze trunkline_bench_raw.#
+
+-- name: fetchRows
+select r."offset", r.id, r.unit, r.appended_at, r.published_at, r.partition, r.unit_end,
+       r.key, r.correlation_id, r.content_type, r.headers, r.payload
+from trunkline_bench_raw.# r
+order by r.partition, r."offset"
+
+-- name: createQueue
+create table trunkline_bench_raw.queue (
+    id       bigserial primary key,
+    status   text not null,
+    payload  bytea not null
+) with (autovacuum_enabled = off);
+create index on trunkline_bench_raw.queue (status, id)
+
+-- name: emptyQueue
+truncate trunkline_bench_raw.queue
+
+-- name: fillQueue
+insert into trunkline_bench_raw.queue (status, payload)
+select 'new', ? from generate_series(1, ?)
+
+-- name: takeFromQueue
+update trunkline_bench_raw.queue set status = 'done'
+where id in (
+    select q.id from trunkline_bench_raw.queue q where q.status = 'new' order by q.id limit # for update skip locked)
+returning payload
+
+-- name: leftInQueue
+select count(*) from trunkline_bench_raw.queue q where q.status = 'new'
+
 -- name: createBusiness
 create table trunkline_bench_raw.business_# (
     id         bigint generated always as identity primary key,

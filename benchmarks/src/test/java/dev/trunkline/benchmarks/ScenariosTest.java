@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Every scenario runs and says what it should say. Nothing here asserts a duration: that is what running them is for. */
 class ScenariosTest {
 
-    private static final Effort TINY = new Effort(0.3, 0.2, 1, 1_000, 2_000, 2, 2_000, 0.6, 4_000);
+    private static final Effort TINY = new Effort(0.3, 0.2, 1, 1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000);
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private static EmbeddedPostgres postgres;
