@@ -499,7 +499,7 @@ final class Consumption implements Dispatcher.Work {
             }
             table.release(subscription.id(), joined, partitions);
             table.leave(subscription.id(), joined);
-        } catch (DatabaseUnavailableException e) {
+        } catch (TrunklineException e) {
             log.warn("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());
         }
     }

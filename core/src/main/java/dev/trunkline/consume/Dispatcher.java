@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class Dispatcher {
 
     private static final int MOST_AT_ONCE = 32;
+    /** Runs of keys that come again are kept, up to so many in a partition. */
+    private static final int MOST_KEPT = 10_000;
+
     private static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** What to do with messages. */
@@ -51,12 +54,48 @@ final class Dispatcher {
     private long unrecorded;
     private boolean wanted;
 
+    /** A thread that runs handlers. It is interrupted only while one runs, so that no other pays for it. */
     private static final class Worker {
-        final Thread thread;
-        volatile long since;
+        private final Thread thread;
+        private final ReentrantLock lock = new ReentrantLock();
+        private boolean handling;
+        private long since;
 
         Worker(Thread thread) {
             this.thread = thread;
+        }
+
+        void begin() {
+            lock.lock();
+            try {
+                handling = true;
+                since = System.nanoTime();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void end() {
+            lock.lock();
+            try {
+                handling = false;
+            } finally {
+                lock.unlock();
+            }
+            Thread.interrupted();
+        }
+
+        /** Interrupts the handler if it has run for so long; again after as long. */
+        void interruptAfter(long nanos) {
+            lock.lock();
+            try {
+                if (handling && System.nanoTime() - since >= nanos) {
+                    since = System.nanoTime();
+                    thread.interrupt();
+                }
+            } finally {
+                lock.unlock();
+            }
         }
     }
 
@@ -152,10 +191,9 @@ final class Dispatcher {
                     delay = PATIENCE;
                     break;
                 }
-                me.since = System.nanoTime();
+                me.begin();
                 delay = work.handle(run.owned, items.get(over));
-                me.since = 0;
-                Thread.interrupted();
+                me.end();
                 if (delay <= 0) {
                     over++;
                 }
@@ -181,7 +219,7 @@ final class Dispatcher {
             idle.signalAll();
         } else if (run.waiting.isEmpty()) {
             run.busy = false;
-            if (run.key != null) {
+            if (run.key != null && owned.runs.size() > MOST_KEPT) {
                 owned.runs.remove(run.key);
             }
         } else if (delay > 0) {
@@ -222,13 +260,7 @@ final class Dispatcher {
                 ready.add(later.remove());
             }
             employ();
-            for (Worker worker : workers) {
-                long since = worker.since;
-                if (since != 0 && now - since > handlerTimeout.toNanos()) {
-                    worker.since = now;
-                    worker.thread.interrupt();
-                }
-            }
+            workers.forEach(worker -> worker.interruptAfter(handlerTimeout.toNanos()));
             return later.isEmpty() ? Long.MAX_VALUE : Math.max(0, later.peek().notBefore - now);
         } finally {
             lock.unlock();
@@ -269,7 +301,7 @@ final class Dispatcher {
             if (await(deadline.toNanos())) {
                 return true;
             }
-            workers.forEach(worker -> worker.thread.interrupt());
+            workers.forEach(worker -> worker.interruptAfter(0));
             return await(TimeUnit.SECONDS.toNanos(1));
         } finally {
             lock.unlock();

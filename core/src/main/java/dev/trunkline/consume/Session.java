@@ -1,13 +1,17 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.TrunklineException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Loop;
 import dev.trunkline.database.Statements;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -132,29 +136,29 @@ final class Session implements AutoCloseable {
             Watch now = new Watch(beat, before != null && before.beat() == beat ? before.still() + 1 : 0);
             others.put(session, now);
             if (now.still() >= looks) {
-                end(session, beat);
                 others.remove(session);
+                if (end(session, beat)) {
+                    log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);
+                }
             }
         });
     }
 
-    private void end(long session, Long beat) {
-        boolean ended = database.call(connection -> {
+    /** @param beat at which it stood still; null: whatever it is */
+    private boolean end(long session, @Nullable Long beat) {
+        return database.call(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("endSession"))) {
                 statement.setLong(1, session);
-                statement.setObject(2, beat);
+                statement.setObject(2, beat, Types.BIGINT);
                 try (ResultSet row = statement.executeQuery()) {
                     row.next();
                     return row.getBoolean(1);
                 }
             }
         });
-        if (ended) {
-            log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);
-        }
     }
 
-    private static long number(PreparedStatement statement) throws java.sql.SQLException {
+    private static long number(PreparedStatement statement) throws SQLException {
         try (ResultSet row = statement.executeQuery()) {
             row.next();
             return row.getLong(1);
@@ -165,13 +169,11 @@ final class Session implements AutoCloseable {
     @Override
     public void close() {
         loop.close();
-        database.call(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(statements.get("endSession"))) {
-                statement.setLong(1, id);
-                statement.setNull(2, java.sql.Types.BIGINT);
-                return statement.execute();
-            }
-        });
+        try {
+            end(id, null);
+        } catch (TrunklineException e) {
+            log.warn("session {} could not be ended, others will notice after a lease: {}", id, e.getMessage());
+        }
     }
 
     /** Only for people who read the table. */
