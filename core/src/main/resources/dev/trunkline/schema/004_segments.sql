@@ -13,7 +13,7 @@ begin
     insert into trunkline.segment (topic, bases, times) values (a_topic, a_bases, a_times) returning id into segment_id;
     execute format($ddl$
         create table trunkline.segment_%1$s (like trunkline.segment_shape including all)
-            with (autovacuum_enabled = off, toast.autovacuum_enabled = off, toast_tuple_target = 8160)
+            with (autovacuum_enabled = off, toast.autovacuum_enabled = off, toast_tuple_target = 8000)
     $ddl$, segment_id);
     execute format($ddl$
         -- The last offset and time of partitions. Read after the lock was taken, in one go, never per row. From an offset that is

@@ -87,6 +87,27 @@ class FramesTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {15, 18})
+    void a_frame_that_just_fills_a_page_or_just_does_not_is_stored(int major) throws Exception {
+        TestDatabase database = TestDatabase.fresh(major);
+        try (Trunkline trunkline = database.open()) {
+            trunkline.topics().create(TopicConfiguration.queue("t").withPartitions(1));
+            List<Message> batch = new ArrayList<>();
+            for (int size = 7_700; size < 8_300; size++) {
+                batch.add(Message.of("t", new byte[size]).withKey("k"));
+            }
+            trunkline.publisher().publishAll(batch);
+            try (Connection connection = database.connect()) {
+                connection.setAutoCommit(false);
+                trunkline.publisher().publishAll(connection, batch);
+                connection.commit();
+            }
+            trunkline.relayNow();
+            assertThat(Logs.all(trunkline, "t")).hasSize(2 * batch.size());
+        }
+    }
+
     @Test
     void a_window_may_begin_and_end_inside_a_frame() {
         TestDatabase database = TestDatabase.fresh();
