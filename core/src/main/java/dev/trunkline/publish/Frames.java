@@ -179,41 +179,32 @@ final class Frames {
         statement.setInt(2, shape.partitions);
         statement.setBoolean(3, wait);
         statement.setInt(4, Arrays.stream(lengths).max().orElse(0));
-        int @Nullable [] touched =
-                isPlaced() ? Arrays.stream(partitions).distinct().toArray() : null;
-        statement.setObject(5, touched);
-        statement.setObject(6, touched == null ? null : known(touched));
-        statement.setObject(7, touched == null ? null : lanes());
-        statement.setObject(8, partitions);
-        statement.setObject(9, lasts);
-        statement.setObject(10, uptos);
-        statement.setObject(11, opens);
-        Columns.bind(statement, 12, "bytea", payloads);
-        statement.setObject(13, ids);
-        statement.setObject(14, lengths);
-        columns.bindText(statement, 15, Encoded::key);
-        columns.bindText(statement, 16, Encoded::headers);
-        columns.bindContentTypes(statement, 17);
-        columns.bindText(statement, 18, Encoded::correlationId);
-        columns.bindPriorities(statement, 19);
-        columns.bindText(statement, 20, Encoded::due);
-        columns.bindText(statement, 21, Encoded::idempotencyKey);
-        statement.setObject(22, units);
+        statement.setObject(5, known());
+        statement.setObject(6, partitions);
+        statement.setObject(7, lasts);
+        statement.setObject(8, uptos);
+        statement.setObject(9, opens);
+        Columns.bind(statement, 10, "bytea", payloads);
+        statement.setObject(11, ids);
+        statement.setObject(12, lengths);
+        columns.bindText(statement, 13, Encoded::key);
+        columns.bindText(statement, 14, Encoded::headers);
+        columns.bindContentTypes(statement, 15);
+        columns.bindText(statement, 16, Encoded::correlationId);
+        columns.bindPriorities(statement, 17);
+        columns.bindText(statement, 18, Encoded::due);
+        columns.bindText(statement, 19, Encoded::idempotencyKey);
+        statement.setObject(20, units);
     }
 
-    private boolean isPlaced() {
-        return partitions[0] >= 0;
-    }
-
-    private long[] known(int[] touched) {
-        return Arrays.stream(touched).mapToLong(strand -> shape.known[strand]).toArray();
-    }
-
-    private int[] lanes() {
-        return Arrays.stream(partitions)
-                .map(strand -> strand % shape.partitions % shape.lanes)
-                .distinct()
-                .toArray();
+    /** Offsets that are taken, one for each strand of the batch, in their order; null if the database shall choose them. */
+    private long @Nullable [] known() {
+        return partitions[0] < 0
+                ? null
+                : Arrays.stream(partitions)
+                        .distinct()
+                        .mapToLong(strand -> shape.known[strand])
+                        .toArray();
     }
 
     /**

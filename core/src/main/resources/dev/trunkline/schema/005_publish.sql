@@ -204,8 +204,8 @@ $$;
 
 -- A batch in a transaction of its own, in frames. The last message of a frame is at lasts in the arrays of messages, which
 -- keep, in each partition, the order of the batch; ids are twice their places in it. partitions below zero are turns: the
--- library leaves it to us in which lane messages without a key go. Otherwise touched and lanes say where it goes, and known
--- names offsets of the touched partitions that are taken, if the caller knows any.
+-- library leaves it to us in which lane messages without a key go. known names offsets of the touched partitions, in their order,
+-- that are taken, if the caller knows any.
 --
 -- Under the locks of its lanes it first relays what is pending and then appends itself. It goes to the outbox instead if a
 -- lane is taken and it may not wait, if a large difference is being relayed, or if one of its messages is for later: then
@@ -214,7 +214,7 @@ $$;
 -- message, which holds its idempotency key. Where the topic has not as many partitions as the caller thinks, nothing
 -- is done. What can be done before the locks are taken is done before.
 create function trunkline.append(
-    a_topic text, a_partition_count int, a_wait boolean, a_largest int, a_touched int[], a_known bigint[], a_lanes int[],
+    a_topic text, a_partition_count int, a_wait boolean, a_largest int, a_known bigint[],
     a_partitions int[], a_lasts int[], a_uptos int[], a_opens boolean[], a_payloads bytea[],
     a_ids bigint[], a_lengths int[], a_keys text[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units bigint[],
@@ -224,7 +224,7 @@ create function trunkline.append(
 as $$
 declare
     t record;
-    home int; turn int; wanted int[] := a_lanes; held int[];
+    home int; turn int; wanted int[]; held int[];
     current_segment int;
     drained boolean := false; repeated boolean;
     frame_partitions int[]; message_partitions int[]; message_ids bigint[];
@@ -246,16 +246,15 @@ begin
     end if;
 
     partitions := a_partitions;
-    touched := a_touched;
-    if a_touched is null then
+    if a_partitions[1] < 0 then
         -- Messages without a key stay together in one lane: the first that is free.
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
         home := coalesce(home, (random() * (t.lanes - 1))::int);
         turn := (random() * 1000)::int;
         partitions := array(select home + t.lanes * ((turn - p) % ((t.partitions - home + t.lanes - 1) / t.lanes)) from unnest(a_partitions) p);
-        select array_agg(distinct p) into touched from unnest(partitions) p;
-        wanted := array[home];
     end if;
+    -- What is locked follows from the topic as it is, not from what the caller thinks of it.
+    select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;
     base_id := nextval('trunkline.batch_id') << 20;
 
     if a_wait then

@@ -163,6 +163,37 @@ class PublishingTest {
     }
 
     @Test
+    void a_topic_that_was_dropped_and_made_anew_with_other_lanes_is_published_to_as_it_is() throws Exception {
+        String key = database.query(
+                        "select 'k' || i from generate_series(1, 100) i where trunkline.partition_of('k' || i, 4) = 3 limit 1")
+                .getFirst();
+        trunkline
+                .topics()
+                .create(TopicConfiguration.queue("again").withPartitions(4).withLanes(2));
+        trunkline.publisher().publish(Message.of("again", "before").withKey(key));
+        trunkline.topics().drop("again");
+        trunkline
+                .topics()
+                .create(TopicConfiguration.queue("again").withPartitions(4).withLanes(4));
+        trunkline.publisher().publish(Message.of("again", "first").withKey(key));
+        try (Connection holder = database.connect()) {
+            holder.setAutoCommit(false);
+            TestDatabase.query(
+                    holder,
+                    "select from trunkline.lane l join trunkline.topic t on t.id = l.topic"
+                            + " where t.name = 'again' and l.lane = 3 for update of l");
+            // The lane of the key is taken: its next message must not get an offset beside it.
+            assertThat(trunkline
+                            .publisher()
+                            .publish(Message.of("again", "second").withKey(key))
+                            .offset())
+                    .isEmpty();
+        }
+        trunkline.relayNow();
+        assertThat(Logs.texts(trunkline, "again")).containsExactly("first", "second");
+    }
+
+    @Test
     void closing_publishes_what_was_accepted() {
         Trunkline other = database.open();
         List<CompletableFuture<Receipt>> futures = IntStream.range(0, 1_000)
