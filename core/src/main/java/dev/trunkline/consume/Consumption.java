@@ -1,10 +1,7 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.ConsumerGroupException;
-import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.LogMessage;
-import dev.trunkline.Outcome;
-import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.consume.GroupTable.Entry;
@@ -13,8 +10,6 @@ import dev.trunkline.consume.GroupTable.View;
 import dev.trunkline.consume.Owned.Item;
 import dev.trunkline.database.Loop;
 import dev.trunkline.log.SegmentedLog;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -23,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,21 +30,18 @@ final class Consumption implements Dispatcher.Work {
     private static final Logger log = LoggerFactory.getLogger(Consumption.class);
     private static final int READ_AT_ONCE = 500;
     private static final long MOST_BYTES = 32L * 1024 * 1024;
-    private static final Duration NEXT_TRY_OF_OURS = Duration.ofSeconds(1);
-    private static final long NEXT_QUESTION = Duration.ofMillis(200).toNanos();
-    private static final int STACK_HEAD = 4_000;
 
     private final String group;
     private final String topic;
     private final Subscription subscription;
     private final SubscriptionOptions options;
-    private final Consumers<?> consumers;
     private final GroupTable table;
     private final Session session;
     private final Recorder recorder;
     private final SegmentedLog segments;
     private final Duration pollInterval;
     private final Dispatcher dispatcher;
+    private final Deliveries deliveries;
     private final Loop loop;
     /** By partition; the dispatcher's lock guards it. */
     private final Map<Integer, Owned> owned = new TreeMap<>();
@@ -77,13 +68,13 @@ final class Consumption implements Dispatcher.Work {
         this.topic = topic;
         this.subscription = subscription;
         this.options = options;
-        this.consumers = consumers;
         this.table = parts.table();
         this.session = parts.session();
         this.recorder = parts.recorder();
         this.segments = parts.log();
         this.pollInterval = parts.pollInterval();
         this.dispatcher = new Dispatcher(this, options.concurrency(), subscription.ordered());
+        this.deliveries = new Deliveries(group, subscription.id(), options.retry(), consumers, table, this::sequence);
         this.loop = new Loop("trunkline-group-" + subscription.id(), this::step);
     }
 
@@ -282,61 +273,7 @@ final class Consumption implements Dispatcher.Work {
 
     @Override
     public long handle(Owned partition, Item item) {
-        try {
-            consumers.handle(
-                    item.message, item.failures + 1, partition.epoch(), body -> transact(partition, item, body));
-        } catch (GroupTable.Fenced e) {
-            partition.lose();
-            return 1;
-        } catch (NotBegun e) {
-            return NEXT_TRY_OF_OURS.toNanos();
-        } catch (Throwable problem) { // whatever a handler throws, its message has failed and the worker goes on
-            return failed(partition, item, problem);
-        }
-        if (item.failures > 0) {
-            forget(item);
-        }
-        return 0;
-    }
-
-    /** There was no connection for a handler: nobody's failure. */
-    private static final class NotBegun extends Exception {
-        private static final long serialVersionUID = 1L;
-    }
-
-    private void transact(Owned partition, Item item, Consumers.Transaction.Body body) throws Exception {
-        GroupTable.Mark mark = new GroupTable.Mark(
-                joined, subscription.id(), partition, item.strand, sequence(item.strand), item.message.offset());
-        boolean[] begun = new boolean[1];
-        try {
-            table.transact(mark, connection -> {
-                begun[0] = true;
-                body.on(connection);
-            });
-        } catch (OutcomeUnknownException e) {
-            if (!begun[0] || !wasCommitted(mark, partition)) {
-                throw e;
-            }
-        } catch (DatabaseUnavailableException e) {
-            if (!begun[0]) {
-                throw new NotBegun();
-            }
-            throw e;
-        }
-    }
-
-    /** Asks until it is known: to try again before that could do it twice. Who lost the partition need not know. */
-    private boolean wasCommitted(GroupTable.Mark mark, Owned partition) throws GroupTable.Fenced {
-        while (!partition.isStopped()) {
-            try {
-                return table.isRecorded(mark);
-            } catch (TrunklineException e) {
-                log.warn("{}: not yet known whether {} was committed: {}", group, mark.offset(), e.getMessage());
-                Thread.interrupted(); // a handler that is hurried must still know
-                LockSupport.parkNanos(NEXT_QUESTION);
-            }
-        }
-        throw new GroupTable.Fenced();
+        return deliveries.deliver(joined, partition, item);
     }
 
     private long sequence(Strand strand) {
@@ -346,83 +283,6 @@ final class Consumption implements Dispatcher.Work {
         } finally {
             dispatcher.lock().unlock();
         }
-    }
-
-    private void forget(Item item) {
-        try {
-            table.forgetFailures(subscription.id(), item);
-        } catch (TrunklineException e) {
-            log.warn("{}: the failures of {} are still noted: {}", group, item.message, e.getMessage());
-        }
-    }
-
-    /** Notes a failure, or gives the message up. Returns the delay before the next try. */
-    private long failed(Owned partition, Item item, Throwable problem) {
-        item.failures++;
-        Duration delay = options.retry().delay(item.failures);
-        boolean over = item.failures >= options.retry().attempts() || problem instanceof Consumers.Undecodable;
-        if (problem instanceof Outcome.Undone undone) {
-            switch (undone.outcome()) {
-                case Outcome.RetryAfter retry -> delay = retry.delay();
-                case Outcome.Reject reject -> over = true;
-                case Outcome.Done done -> {
-                    return 0;
-                }
-            }
-        }
-        try {
-            if (over) {
-                return giveUp(partition, item, problem);
-            }
-            log.info(
-                    "{}: {} failed for the {}. time, next try in {} ms: {}",
-                    group,
-                    item.message,
-                    item.failures,
-                    delay.toMillis(),
-                    problem.toString());
-            table.noteFailure(subscription.id(), item, problem.toString());
-        } catch (TrunklineException e) {
-            log.warn("{}: the failure of {} could not be noted: {}", group, item.message, e.getMessage());
-            if (over) {
-                item.failures--;
-                delay = NEXT_TRY_OF_OURS;
-            }
-        }
-        return Math.max(1, delay.toNanos());
-    }
-
-    private long giveUp(Owned partition, Item item, Throwable problem) {
-        StringWriter stack = new StringWriter();
-        problem.printStackTrace(new PrintWriter(stack));
-        String head = stack.toString();
-        long sequence = sequence(item.strand);
-        boolean buried = table.bury(
-                joined,
-                subscription.id(),
-                partition,
-                item,
-                sequence,
-                printable(problem.toString()),
-                printable(head.length() > STACK_HEAD ? head.substring(0, STACK_HEAD) : head));
-        if (!buried) {
-            partition.lose();
-            return 1;
-        }
-        log.warn(
-                "{}: {} is a dead letter after {} attempts: {}",
-                group,
-                item.message,
-                item.failures,
-                problem.toString());
-        return 0;
-    }
-
-    /** PostgreSQL stores no NUL, and half a character might be left at the end. */
-    private static String printable(String text) {
-        return new String(
-                text.replace('\0', ' ').getBytes(java.nio.charset.StandardCharsets.UTF_8),
-                java.nio.charset.StandardCharsets.UTF_8);
     }
 
     long takeUnrecorded() {
