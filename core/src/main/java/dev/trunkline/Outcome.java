@@ -50,7 +50,7 @@ public sealed interface Outcome {
         public Undone(Outcome outcome) {
             super(
                     switch (outcome) {
-                        case Done done -> "done";
+                        case Done done -> throw new IllegalArgumentException("done is nothing to throw: return");
                         case RetryAfter retry -> "the handler asks for another try after " + retry.delay();
                         case Reject reject -> "the handler rejects it: " + reject.reason();
                     });

@@ -10,10 +10,12 @@ import java.time.Duration;
  * @param concurrency the most handlers of this process that run at once for the group
  * @param window the most messages of one partition that are read ahead of the first that is not done
  * @param retry what happens to failed messages
- * @param handlerTimeout after which a handler is interrupted, and its message has failed
+ * @param handlerTimeout after which a handler is interrupted, and its message has failed; one that has not returned after as long
+ *     again is given up: its message goes to the dead letters, and its key waits until it does
+ * @param batching how many messages a transaction takes, if all consumers of the group are transactional
  */
 public record SubscriptionOptions(
-        Start start, int concurrency, int window, RetryPolicy retry, Duration handlerTimeout) {
+        Start start, int concurrency, int window, RetryPolicy retry, Duration handlerTimeout, Batching batching) {
 
     /** Where a new group begins. */
     public enum Start {
@@ -36,26 +38,35 @@ public record SubscriptionOptions(
     }
 
     public static SubscriptionOptions fromNow() {
-        return new SubscriptionOptions(Start.NOW, 64, 2_000, RetryPolicy.standard(), Duration.ofMinutes(1));
+        return from(Start.NOW);
     }
 
     public static SubscriptionOptions fromBeginning() {
-        return new SubscriptionOptions(Start.BEGINNING, 64, 2_000, RetryPolicy.standard(), Duration.ofMinutes(1));
+        return from(Start.BEGINNING);
+    }
+
+    private static SubscriptionOptions from(Start start) {
+        return new SubscriptionOptions(
+                start, 64, 2_000, RetryPolicy.standard(), Duration.ofMinutes(1), Batching.single());
     }
 
     public SubscriptionOptions withConcurrency(int newConcurrency) {
-        return new SubscriptionOptions(start, newConcurrency, window, retry, handlerTimeout);
+        return new SubscriptionOptions(start, newConcurrency, window, retry, handlerTimeout, batching);
     }
 
     public SubscriptionOptions withWindow(int newWindow) {
-        return new SubscriptionOptions(start, concurrency, newWindow, retry, handlerTimeout);
+        return new SubscriptionOptions(start, concurrency, newWindow, retry, handlerTimeout, batching);
     }
 
     public SubscriptionOptions withRetry(RetryPolicy newRetry) {
-        return new SubscriptionOptions(start, concurrency, window, newRetry, handlerTimeout);
+        return new SubscriptionOptions(start, concurrency, window, newRetry, handlerTimeout, batching);
     }
 
     public SubscriptionOptions withHandlerTimeout(Duration newHandlerTimeout) {
-        return new SubscriptionOptions(start, concurrency, window, retry, newHandlerTimeout);
+        return new SubscriptionOptions(start, concurrency, window, retry, newHandlerTimeout, batching);
+    }
+
+    public SubscriptionOptions withBatching(Batching newBatching) {
+        return new SubscriptionOptions(start, concurrency, window, retry, handlerTimeout, newBatching);
     }
 }

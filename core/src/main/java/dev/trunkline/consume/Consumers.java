@@ -20,7 +20,7 @@ final class Consumers<T> {
     private final AtomicReference<List<Consumer<T>>> consumers = new AtomicReference<>(List.of());
     private volatile Predicate<LogMessage> filter = message -> true;
 
-    private record Consumer<T>(String id, Effect<T> effect, Predicate<LogMessage> filter) {}
+    private record Consumer<T>(String id, Effect<T> effect, Predicate<LogMessage> filter, boolean transactional) {}
 
     /** What a consumer does with a message, in a transaction if it wants one. */
     interface Effect<T> {
@@ -47,6 +47,10 @@ final class Consumers<T> {
         return consumers.get().size();
     }
 
+    boolean areTransactional() {
+        return consumers.get().stream().allMatch(Consumer::transactional);
+    }
+
     boolean has(String id) {
         return consumers.get().stream().anyMatch(consumer -> consumer.id().equals(id));
     }
@@ -55,14 +59,14 @@ final class Consumers<T> {
         filter = newFilter;
     }
 
-    void add(String id, Effect<T> effect, Predicate<LogMessage> accepts) {
+    void add(String id, Effect<T> effect, Predicate<LogMessage> accepts, boolean transactional) {
         consumers.updateAndGet(now -> {
             if (now.stream().anyMatch(consumer -> consumer.id().equals(id))) {
                 throw new ConsumerGroupException(
                         "group \"" + group + "\" has a consumer \"" + id + "\": choose another id, or remove that one");
             }
             List<Consumer<T>> more = new ArrayList<>(now);
-            more.add(new Consumer<>(id, effect, accepts));
+            more.add(new Consumer<>(id, effect, accepts, transactional));
             return List.copyOf(more);
         });
     }

@@ -2,12 +2,14 @@ package dev.trunkline.consume;
 
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.LogMessage;
+import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.consume.GroupTable.Entry;
 import dev.trunkline.consume.GroupTable.Subscription;
 import dev.trunkline.consume.GroupTable.View;
-import dev.trunkline.consume.Owned.Item;
+import dev.trunkline.consume.LetterTable.Mark;
+import dev.trunkline.consume.Run.Item;
 import dev.trunkline.database.Loop;
 import dev.trunkline.log.SegmentedLog;
 import java.time.Duration;
@@ -18,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +34,7 @@ final class Consumption implements Dispatcher.Work {
     private static final Logger log = LoggerFactory.getLogger(Consumption.class);
     private static final int READ_AT_ONCE = 500;
     private static final long MOST_BYTES = 32L * 1024 * 1024;
+    private static final long LONELY_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final String group;
     private final String topic;
@@ -40,8 +45,14 @@ final class Consumption implements Dispatcher.Work {
     private final Recorder recorder;
     private final SegmentedLog segments;
     private final Duration pollInterval;
+    private final Solitude solitude;
+    private final BooleanSupplier processIsQuiet;
+    private final Cut cut;
+    private final Health health = new Health();
     private final Dispatcher dispatcher;
     private final Deliveries deliveries;
+    private final Parking parking;
+    private final Suspicion suspicion;
     private final Loop loop;
     /** By partition; the dispatcher's lock guards it. */
     private final Map<Integer, Owned> owned = new TreeMap<>();
@@ -56,6 +67,7 @@ final class Consumption implements Dispatcher.Work {
 
     private volatile boolean paused;
     private volatile boolean cancelled;
+    private boolean ill;
 
     Consumption(
             String group,
@@ -73,8 +85,20 @@ final class Consumption implements Dispatcher.Work {
         this.recorder = parts.recorder();
         this.segments = parts.log();
         this.pollInterval = parts.pollInterval();
-        this.dispatcher = new Dispatcher(this, options.concurrency(), subscription.ordered());
-        this.deliveries = new Deliveries(group, subscription.id(), options.retry(), consumers, table, this::sequence);
+        this.solitude = parts.solitude();
+        this.processIsQuiet = recorder::isQuiet;
+        LetterTable letters = new LetterTable(parts.calls(), topic, subscription.id());
+        this.cut = new Cut(options.batching(), subscription.ordered());
+        this.dispatcher = new Dispatcher(
+                this, options.concurrency(), cut, health, new Ready(subscription.partitions(), subscription.levels()));
+        this.deliveries = new Deliveries(group, options, consumers, letters, cut, health, this::mark, this::isLive);
+        this.parking = new Parking(subscription, letters, dispatcher, this::mark, options.window());
+        this.suspicion = new Suspicion(
+                letters,
+                dispatcher,
+                solitude,
+                this::mark,
+                cut.parks() && options.retry().exhausted() == RetryPolicy.Exhausted.PARK_KEY);
         this.loop = new Loop("trunkline-group-" + subscription.id(), this::step);
     }
 
@@ -90,18 +114,28 @@ final class Consumption implements Dispatcher.Work {
     }
 
     @Override
-    public void roomy() {
+    public void needed() {
         look();
     }
 
     private Duration step() {
-        if (System.nanoTime() - nextTick >= 0) {
+        boolean ticked = System.nanoTime() - nextTick >= 0;
+        if (ticked) {
             tick();
             nextTick = System.nanoTime()
                     + (long) (1e9 * ThreadLocalRandom.current().nextDouble(0.8, 1.2));
         }
         handOver();
-        long next = dispatcher.attend(options.handlerTimeout());
+        long next = dispatcher.attend(options.handlerTimeout().toNanos());
+        giveUpHanging();
+        if (!health.isFailing()) {
+            parking.park(ticked);
+        }
+        parking.load(joined);
+        if (suspicion.look(joined, processIsQuiet)) {
+            next = Math.min(next, LONELY_PAUSE);
+        }
+        hurry();
         long now = System.nanoTime();
         if (hopeful || now - nextPoll >= 0) {
             hopeful = false;
@@ -112,6 +146,36 @@ final class Consumption implements Dispatcher.Work {
             }
         }
         return Duration.ofNanos(Math.clamp(Math.min(nextTick, nextPoll) - System.nanoTime(), 0, next));
+    }
+
+    private void giveUpHanging() {
+        long timeout = options.handlerTimeout().toNanos();
+        for (Worker worker : dispatcher.hanging(timeout)) {
+            worker.abandon(timeout, (run, unit) -> {
+                boolean given = deliveries.abandon(run, unit);
+                if (given) {
+                    dispatcher.abandon(run.owned, unit);
+                }
+                return given;
+            });
+        }
+    }
+
+    /** Something succeeded again: what waits for a slow retry need not wait. */
+    private void hurry() {
+        if (health.takeHope() && (ill || health.isFailing())) {
+            dispatcher.lock().lock();
+            try {
+                dispatcher.hurry();
+            } finally {
+                dispatcher.lock().unlock();
+            }
+            if (!health.isFailing()) {
+                log.info("{}: its handler succeeds again", group);
+                hopeful = true;
+            }
+        }
+        ill = health.isFailing();
     }
 
     private void tick() {
@@ -142,7 +206,8 @@ final class Consumption implements Dispatcher.Work {
         }
         Shares.Move move = Shares.decide(view.partitions(), view.mine(), view.others());
         if (move.take() > 0) {
-            List<Owned> taken = table.take(subscription, me, move.take());
+            List<Owned> taken = table.take(subscription, me, move.take(), options.window());
+            parking.find(taken);
             dispatcher.lock().lock();
             try {
                 taken.forEach(partition -> owned.put(partition.partition(), partition));
@@ -152,6 +217,44 @@ final class Consumption implements Dispatcher.Work {
             }
         } else if (move.give()) {
             give();
+        }
+        if (view.intents()) {
+            parking.carryOut(me, mine());
+        }
+        parking.warn(mine());
+        warnOfLongUnits();
+    }
+
+    private List<Owned> mine() {
+        dispatcher.lock().lock();
+        try {
+            return owned.values().stream()
+                    .filter(partition -> !partition.isStopped())
+                    .toList();
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    private void warnOfLongUnits() {
+        dispatcher.lock().lock();
+        try {
+            for (Owned partition : owned.values()) {
+                for (Strand strand : partition.strands()) {
+                    for (Run run : strand.runs.values()) {
+                        if (cut.isTooLong(run.waiting)) {
+                            log.error(
+                                    "{}: the unit of work that begins with {} is longer than {} messages: its partition waits."
+                                            + " Allow longer ones, with Batching.withLimit",
+                                    group,
+                                    run.waiting.getFirst().message,
+                                    options.batching().limit());
+                        }
+                    }
+                }
+            }
+        } finally {
+            dispatcher.lock().unlock();
         }
     }
 
@@ -187,6 +290,7 @@ final class Consumption implements Dispatcher.Work {
                 Owned partition = all.next();
                 if (partition.isStopped()) {
                     dispatcher.drop(partition);
+                    solitude.release(partition);
                     if (partition.isLost()) {
                         log.warn("{}: partition {} has another owner now", group, partition.partition());
                         all.remove();
@@ -222,13 +326,14 @@ final class Consumption implements Dispatcher.Work {
         long[] positions;
         dispatcher.lock().lock();
         try {
-            if (paused || cancelled || dispatcher.bytes() > MOST_BYTES) {
+            if (paused || cancelled || health.isFailing() || (dispatcher.bytes() > MOST_BYTES && !anyWantsMore())) {
                 dispatcher.wantRoom();
                 return 0;
             }
             for (Owned partition : owned.values()) {
                 for (Strand strand : partition.strands()) {
-                    if (!partition.isStopped() && strand.undone() <= options.window() - readAtOnce()) {
+                    if (!partition.isStopped()
+                            && (strand.undone() <= options.window() - readAtOnce() || wantsMore(strand))) {
                         strands.add(strand);
                         owners.add(partition);
                     } else {
@@ -261,28 +366,60 @@ final class Consumption implements Dispatcher.Work {
         return count;
     }
 
+    private boolean anyWantsMore() {
+        return owned.values().stream()
+                .flatMap(partition -> partition.strands().stream())
+                .anyMatch(this::wantsMore);
+    }
+
+    /** Whether its first unit of work has begun and not ended in what was read. */
+    private boolean wantsMore(Strand strand) {
+        return !options.batching().isSingle()
+                && strand.runs.values().stream().anyMatch(run -> cut.wantsMore(run.waiting));
+    }
+
     private int readAtOnce() {
         return Math.min(READ_AT_ONCE, (options.window() + 1) / 2);
     }
 
-    @Override
-    public boolean isLive(Owned partition) {
+    private boolean isLive(Owned partition) {
         // A session that was ended has a successor at once, which owns nothing of what it had.
         return !partition.isStopped() && session.id() == joined && session.isAlive();
     }
 
     @Override
-    public long handle(Owned partition, Item item) {
-        return deliveries.deliver(joined, partition, item);
+    public Dispatcher.Result handle(Worker worker, Run run, List<Item> items) {
+        return deliveries.deliver(worker, run, items);
     }
 
-    private long sequence(Strand strand) {
+    @Override
+    public boolean mayRun(Run run) {
+        return solitude.mayRun(run);
+    }
+
+    @Override
+    public void finished(Run run, List<Item> items, Dispatcher.Result result) {
+        items.forEach(item -> item.strand.clear(item.message.offset()));
+        if (solitude.release(run)) {
+            recorder.wakeGroups();
+        }
+        if (health.isFailing() || ill) {
+            look();
+        }
+    }
+
+    private Mark mark(Owned partition, Strand strand, List<Item> items) {
         dispatcher.lock().lock();
         try {
-            return strand.nextSequence();
+            return new Mark(joined, partition, strand, strand.nextSequence(), items);
         } finally {
             dispatcher.lock().unlock();
         }
+    }
+
+    /** Whether no handler runs that might end. */
+    boolean isQuiet() {
+        return dispatcher.isQuiet();
     }
 
     long takeUnrecorded() {
@@ -337,13 +474,25 @@ final class Consumption implements Dispatcher.Work {
         loop.wake();
     }
 
-    /** Lets handlers end, records what they did and hands over. */
+    /** Lets handlers end, records what they did and hands over. What a handler still works on is handed over when it ends. */
     void close(Duration deadline) {
         loop.close();
         stopAll();
-        if (!dispatcher.awaitIdle(deadline)) {
-            log.warn("{}: handlers did not end within {}: their messages will come again elsewhere", group, deadline);
+        if (dispatcher.awaitIdle(deadline.toNanos())) {
+            leave();
+            return;
         }
+        log.warn("{}: handlers did not end within {}: their partitions are kept until they do", group, deadline);
+        leave();
+        Thread.ofVirtual().name("trunkline-last-handlers").start(() -> {
+            while (!dispatcher.awaitIdle(Long.MAX_VALUE)) {
+                log.debug("{}: waiting for its last handlers", group);
+            }
+            leave();
+        });
+    }
+
+    private void leave() {
         try {
             recorder.recordNow();
             List<Integer> partitions;
@@ -353,7 +502,7 @@ final class Consumption implements Dispatcher.Work {
                         .filter(partition -> !partition.isLost() && partition.running == 0)
                         .map(Owned::partition)
                         .toList();
-                owned.clear();
+                owned.keySet().removeAll(partitions);
             } finally {
                 dispatcher.lock().unlock();
             }

@@ -4,91 +4,184 @@ import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.Outcome;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.RetryPolicy;
+import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
-import dev.trunkline.consume.Owned.Item;
+import dev.trunkline.consume.Dispatcher.Result;
+import dev.trunkline.consume.LetterTable.Burial;
+import dev.trunkline.consume.LetterTable.Fenced;
+import dev.trunkline.consume.LetterTable.Mark;
+import dev.trunkline.consume.Run.Item;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.ToLongFunction;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What becomes of a delivery: the call of a consumer, in a transaction if it wants one; the note of a failure; the dead letter. */
+/**
+ * What becomes of deliveries: the calls of consumers, each alone or several in one transaction; the note of a failure; the dead letter.
+ */
 final class Deliveries {
 
     private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
-    private static final Duration NEXT_TRY_OF_OURS = Duration.ofSeconds(1);
-    private static final long NEXT_QUESTION = Duration.ofMillis(200).toNanos();
+    private static final long OUR_NEXT_TRY = TimeUnit.SECONDS.toNanos(1);
+    private static final long NEXT_QUESTION = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int STACK_HEAD = 4_000;
+    private static final int MOST_SAVEPOINTS = 50;
 
     private final String group;
-    private final int subscription;
     private final RetryPolicy retry;
+    private final Duration timeout;
     private final Consumers<?> consumers;
-    private final GroupTable table;
-    private final ToLongFunction<Strand> sequences;
+    private final LetterTable letters;
+    private final Cut cut;
+    private final Health health;
+    private final Parking.Marks marks;
+    private final Predicate<Owned> live;
 
-    /** @param sequences gives the number of the next record of a strand */
     Deliveries(
             String group,
-            int subscription,
-            RetryPolicy retry,
+            SubscriptionOptions options,
             Consumers<?> consumers,
-            GroupTable table,
-            ToLongFunction<Strand> sequences) {
+            LetterTable letters,
+            Cut cut,
+            Health health,
+            Parking.Marks marks,
+            Predicate<Owned> live) {
         this.group = group;
-        this.subscription = subscription;
-        this.retry = retry;
+        this.retry = options.retry();
+        this.timeout = options.handlerTimeout();
         this.consumers = consumers;
-        this.table = table;
-        this.sequences = sequences;
+        this.letters = letters;
+        this.cut = cut;
+        this.health = health;
+        this.marks = marks;
+        this.live = live;
     }
 
-    /** Delivers a message. Returns how long to wait before the next try, zero or less if it is over, well or not. */
-    long deliver(long session, Owned partition, Item item) {
-        try {
-            consumers.handle(
-                    item.message,
-                    item.failures + 1,
-                    partition.epoch(),
-                    body -> transact(session, partition, item, body));
-        } catch (GroupTable.Fenced e) {
-            partition.lose();
-            return 1;
-        } catch (NotBegun e) {
-            return NEXT_TRY_OF_OURS.toNanos();
-        } catch (Throwable problem) { // whatever a handler throws, its message has failed and the worker goes on
-            return failed(session, partition, item, problem);
-        }
-        if (item.failures > 0) {
-            forget(item);
-        }
-        return 0;
+    Result deliver(Worker worker, Run run, List<Item> items) {
+        return cut.isSingle() ? oneByOne(worker, run, items) : together(worker, run, items);
     }
+
+    // ---- each alone ----
+
+    private Result oneByOne(Worker worker, Run run, List<Item> items) {
+        int over = 0;
+        for (Item item : items) {
+            if (!live.test(run.owned)) {
+                return new Result(over, PATIENCE, false);
+            }
+            Result one = one(worker, run, item);
+            over += one.over();
+            if (one.over() == 0 || one.stopped()) {
+                return new Result(over, one.delay(), one.stopped());
+            }
+        }
+        return new Result(over, 0, false);
+    }
+
+    private static final Result DONE = new Result(1, 0, false);
+
+    private Result one(Worker worker, Run run, Item item) {
+        Throwable problem = null;
+        boolean[] recorded = new boolean[1];
+        List<Item> unit = List.of(item);
+        worker.begin(run, unit);
+        try {
+            consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> {
+                transact(worker, marks.of(run.owned, run.strand, unit), connection -> {
+                    body.on(connection);
+                    return List.of();
+                });
+                recorded[0] = true;
+            });
+        } catch (Throwable e) { // whatever a handler throws, its message has failed and the worker goes on
+            problem = e;
+        }
+        if (!worker.end() && !recorded[0]) {
+            return new Result(1, 0, stops(run));
+        }
+        if (problem == null && item.parked && !recorded[0]) {
+            problem = settle(run, item);
+        }
+        if (problem == null) {
+            return done(unit);
+        }
+        return failed(run, unit, problem);
+    }
+
+    /** A parked message is done as soon as it is handled: its line goes on from there. */
+    private @Nullable Throwable settle(Run run, Item item) {
+        Mark mark = marks.of(run.owned, run.strand, List.of(item));
+        while (!run.owned.isStopped()) {
+            try {
+                letters.settle(mark);
+                return null;
+            } catch (Fenced e) {
+                return e;
+            } catch (TrunklineException e) {
+                log.warn("{}: {} is done, which could not be recorded yet: {}", group, item.message, e.getMessage());
+                LockSupport.parkNanos(NEXT_QUESTION);
+            }
+        }
+        return new Fenced();
+    }
+
+    private Result done(List<Item> items) {
+        List<Item> failedBefore = List.of();
+        for (Item item : items) {
+            if (item.failures > 0 || item.parked) {
+                failedBefore = items.stream()
+                        .filter(each -> each.failures > 0 || each.parked)
+                        .toList();
+                break;
+            }
+        }
+        health.succeeded(items.size(), failedBefore);
+        if (!failedBefore.isEmpty()) {
+            try {
+                letters.forgetFailures(failedBefore);
+            } catch (TrunklineException e) {
+                log.warn("{}: the failures of {} are still noted: {}", group, items.getFirst().message, e.getMessage());
+            }
+        }
+        return items.size() == 1 ? DONE : new Result(items.size(), 0, false);
+    }
+
+    // ---- in a transaction ----
 
     /** There was no connection for a handler: nobody's failure. */
     private static final class NotBegun extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
-    private void transact(long session, Owned partition, Item item, Consumers.Transaction.Body body) throws Exception {
-        GroupTable.Mark mark = new GroupTable.Mark(
-                session,
-                subscription,
-                partition,
-                item.strand,
-                sequences.applyAsLong(item.strand),
-                item.message.offset());
+    /** The handler took so long that its message was given up. */
+    private static final class Abandoned extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private void transact(Worker worker, Mark mark, LetterTable.Body body) throws Exception {
         boolean[] begun = new boolean[1];
         try {
-            table.transact(mark, connection -> {
+            letters.transact(mark, timeout.toMillis() + 1, connection -> {
                 begun[0] = true;
-                body.on(connection);
+                List<Burial> burials = body.on(connection);
+                if (!worker.end()) {
+                    throw new Abandoned();
+                }
+                return burials;
             });
         } catch (OutcomeUnknownException e) {
-            if (!begun[0] || !wasCommitted(mark, partition)) {
+            if (!begun[0] || !wasCommitted(mark)) {
                 throw e;
             }
         } catch (DatabaseUnavailableException e) {
@@ -100,86 +193,219 @@ final class Deliveries {
     }
 
     /** Asks until it is known: to try again before that could do it twice. Who lost the partition need not know. */
-    private boolean wasCommitted(GroupTable.Mark mark, Owned partition) throws GroupTable.Fenced {
-        while (!partition.isStopped()) {
+    private boolean wasCommitted(Mark mark) throws Fenced {
+        while (!mark.owned().isStopped()) {
             try {
-                return table.isRecorded(mark);
+                return letters.isRecorded(mark);
             } catch (TrunklineException e) {
-                log.warn("{}: not yet known whether {} was committed: {}", group, mark.offset(), e.getMessage());
+                log.warn("{}: not yet known whether a transaction was committed: {}", group, e.getMessage());
                 Thread.interrupted(); // a handler that is hurried must still know
                 LockSupport.parkNanos(NEXT_QUESTION);
             }
         }
-        throw new GroupTable.Fenced();
+        throw new Fenced();
     }
 
-    private void forget(Item item) {
-        try {
-            table.forgetFailures(subscription, item);
-        } catch (TrunklineException e) {
-            log.warn("{}: the failures of {} are still noted: {}", group, item.message, e.getMessage());
+    /** First all at once; if that fails, again with a savepoint before each unit, to find the one that fails. */
+    private Result together(Worker worker, Run run, List<Item> items) {
+        if (!live.test(run.owned)) {
+            return new Result(0, PATIENCE, false);
         }
+        List<List<Item>> units = cut.units(items);
+        worker.begin(run, units.getFirst());
+        Throwable problem = null;
+        try {
+            transact(worker, marks.of(run.owned, run.strand, items), connection -> {
+                for (Item item : items) {
+                    handle(run, item, connection);
+                }
+                return List.of();
+            });
+        } catch (Throwable e) { // whatever a handler throws, its messages have failed and the worker goes on
+            problem = e;
+        }
+        if (!worker.end() && problem instanceof Abandoned) {
+            return new Result(units.getFirst().size(), 0, stops(run));
+        }
+        if (problem == null) {
+            return done(items);
+        }
+        return units.size() == 1 || isOurs(problem)
+                ? failed(run, units.getFirst(), problem)
+                : apart(worker, run, units);
     }
 
-    /** Notes a failure, or gives the message up. Returns the delay before the next try. */
-    private long failed(long session, Owned partition, Item item, Throwable problem) {
-        item.failures++;
-        Duration delay = retry.delay(item.failures);
-        boolean over = item.failures >= retry.attempts() || problem instanceof Consumers.Undecodable;
-        if (problem instanceof Outcome.Undone undone) {
-            switch (undone.outcome()) {
-                case Outcome.RetryAfter retry -> delay = retry.delay();
-                case Outcome.Reject reject -> over = true;
-                case Outcome.Done done -> {
-                    return 0;
+    private void handle(Run run, Item item, Connection connection) throws Exception {
+        consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> body.on(connection));
+    }
+
+    private Result apart(Worker worker, Run run, List<List<Item>> all) {
+        List<List<Item>> units = all.subList(0, Math.min(all.size(), MOST_SAVEPOINTS));
+        List<Item> good = new ArrayList<>();
+        List<Item> over = new ArrayList<>();
+        List<Item>[] bad = newUnit();
+        Throwable[] why = new Throwable[1];
+        worker.begin(run, units.getFirst());
+        Throwable problem = null;
+        try {
+            transact(worker, marks.of(run.owned, run.strand, good), connection -> {
+                List<Burial> burials = new ArrayList<>();
+                for (List<Item> unit : units) {
+                    Savepoint savepoint = connection.setSavepoint();
+                    try {
+                        for (Item item : unit) {
+                            handle(run, item, connection);
+                        }
+                        connection.releaseSavepoint(savepoint);
+                        good.addAll(unit);
+                    } catch (Throwable e) { // it goes to the dead letters, or waits for its next try
+                        connection.rollback(savepoint);
+                        if (isOurs(e) || !isOver(unit, e)) {
+                            bad[0] = unit;
+                            why[0] = e;
+                            break;
+                        }
+                        health.failed(unit.getFirst());
+                        unit.forEach(item -> item.failures++);
+                        burials.add(burial(run, unit, e));
+                    }
+                    over.addAll(unit);
                 }
-            }
+                return burials;
+            });
+        } catch (Throwable e) { // not committed: all of it has to be done again
+            problem = e;
+        }
+        boolean late = !worker.end();
+        if (late && problem instanceof Abandoned) {
+            return new Result(units.getFirst().size(), 0, stops(run));
+        }
+        if (problem != null) {
+            return failed(run, units.getFirst(), problem);
+        }
+        List<Item> failedUnit = bad[0];
+        if (failedUnit == null || why[0] == null) {
+            done(over);
+            return new Result(over.size(), 0, false);
+        }
+        Result next = failed(run, failedUnit, why[0]);
+        return new Result(over.size() + next.over(), next.delay(), next.stopped());
+    }
+
+    @SuppressWarnings("unchecked") // an array of one, for what a lambda finds
+    private static List<Item>[] newUnit() {
+        return (List<Item>[]) new List<?>[1];
+    }
+
+    // ---- what failed ----
+
+    /** Whether it was not the handler that failed. */
+    private static boolean isOurs(Throwable problem) {
+        return problem instanceof Fenced || problem instanceof NotBegun;
+    }
+
+    private boolean isOver(List<Item> unit, Throwable problem) {
+        boolean last = unit.getFirst().failures + 1 >= retry.attempts() || problem instanceof Consumers.Undecodable;
+        if (problem instanceof Outcome.Undone undone) {
+            return switch (undone.outcome()) {
+                case Outcome.RetryAfter again -> last && !health.isFailing();
+                case Outcome.Reject reject -> true;
+                case Outcome.Done done -> throw new AssertionError(done);
+            };
+        }
+        return last && !health.isFailing();
+    }
+
+    private boolean stops(Run run) {
+        return cut.parks() && run.key != null && retry.exhausted() == RetryPolicy.Exhausted.PARK_KEY;
+    }
+
+    /** Notes a failure of a unit, or gives it up. */
+    private Result failed(Run run, List<Item> unit, Throwable problem) {
+        Item first = unit.getFirst();
+        if (problem instanceof Fenced) {
+            run.owned.lose();
+            return new Result(0, 1, false);
+        }
+        if (problem instanceof NotBegun) {
+            return new Result(0, OUR_NEXT_TRY, false);
+        }
+        boolean rejected = problem instanceof Outcome.Undone said && said.outcome() instanceof Outcome.Reject;
+        if (!rejected && health.failed(first)) {
+            log.error(
+                    "{}: most messages fail, so it is the handler that fails: the group tries them slowly, reads no more and gives"
+                            + " none up until that is over. The last one, {}: {}",
+                    group,
+                    first.message,
+                    problem.toString());
+        }
+        boolean over = isOver(unit, problem);
+        unit.forEach(item -> item.failures++);
+        Duration delay = retry.delay(first.failures);
+        if (health.isFailing()) {
+            delay = retry.longest();
+        } else if (problem instanceof Outcome.Undone undone && undone.outcome() instanceof Outcome.RetryAfter again) {
+            delay = again.delay();
         }
         try {
             if (over) {
-                return giveUp(session, partition, item, problem);
+                letters.bury(burial(run, unit, problem));
+                return new Result(unit.size(), 0, stops(run));
             }
             log.info(
                     "{}: {} failed for the {}. time, next try in {} ms: {}",
                     group,
-                    item.message,
-                    item.failures,
+                    first.message,
+                    first.failures,
                     delay.toMillis(),
                     problem.toString());
-            table.noteFailure(subscription, item, problem.toString());
+            letters.noteFailures(unit, printable(problem.toString()));
+            return new Result(0, Math.max(1, delay.toNanos()), false);
+        } catch (Fenced e) {
+            run.owned.lose();
+            return new Result(0, 1, false);
         } catch (TrunklineException e) {
-            log.warn("{}: the failure of {} could not be noted: {}", group, item.message, e.getMessage());
-            if (over) {
-                item.failures--;
-                delay = NEXT_TRY_OF_OURS;
-            }
+            log.warn("{}: the failure of {} could not be noted: {}", group, first.message, e.getMessage());
+            unit.forEach(item -> item.failures--);
+            return new Result(0, OUR_NEXT_TRY, false);
         }
-        return Math.max(1, delay.toNanos());
     }
 
-    private long giveUp(long session, Owned partition, Item item, Throwable problem) {
+    /** Gives up messages whose handler does not return. Whether that was done. */
+    boolean abandon(Run run, List<Item> unit) {
+        unit.forEach(item -> item.failures++);
+        try {
+            letters.bury(burial(
+                    run,
+                    unit,
+                    new IllegalStateException("its handler was interrupted after " + timeout + " and did not return")));
+            return true;
+        } catch (Fenced e) {
+            run.owned.lose();
+        } catch (TrunklineException e) {
+            log.warn("{}: {} hangs and could not be given up: {}", group, unit.getFirst().message, e.getMessage());
+        }
+        unit.forEach(item -> item.failures--);
+        return false;
+    }
+
+    private Burial burial(Run run, List<Item> unit, Throwable problem) {
         StringWriter stack = new StringWriter();
         problem.printStackTrace(new PrintWriter(stack));
         String head = stack.toString();
-        boolean buried = table.bury(
-                session,
-                subscription,
-                partition,
-                item,
-                sequences.applyAsLong(item.strand),
-                printable(problem.toString()),
-                printable(head.length() > STACK_HEAD ? head.substring(0, STACK_HEAD) : head));
-        if (!buried) {
-            partition.lose();
-            return 1;
-        }
+        Item first = unit.getFirst();
         log.warn(
                 "{}: {} is a dead letter after {} attempts: {}",
                 group,
-                item.message,
-                item.failures,
+                first.message,
+                first.failures,
                 problem.toString());
-        return 0;
+        return new Burial(
+                marks.of(run.owned, run.strand, unit),
+                first.failures,
+                printable(problem.toString()),
+                printable(head.length() > STACK_HEAD ? head.substring(0, STACK_HEAD) : head),
+                stops(run));
     }
 
     /** PostgreSQL stores no NUL, and half a character might be left at the end. */

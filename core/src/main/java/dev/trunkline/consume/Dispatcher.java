@@ -1,108 +1,84 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.LogMessage;
-import dev.trunkline.consume.Owned.Item;
-import dev.trunkline.consume.Owned.Run;
-import java.time.Duration;
+import dev.trunkline.consume.Run.Item;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands messages to handlers, on virtual threads: runs of one key one message after the other, different runs at the same time, as
- * many as allowed. A worker takes a run from the ready queue, a few messages of it at a time, and ends when there is none. What is in
- * the hands of workers and in queues is bounded by whoever offers.
+ * Hands messages to handlers, on virtual threads: those of a run one after the other, different runs at the same time, as many as
+ * allowed. A worker takes a run from the ready queue, a few messages of it at a time, and ends when there is none. What is in the
+ * hands of workers and in queues is bounded by whoever offers. A run that needs the database is held until the group's loop has seen to it.
  */
 final class Dispatcher {
 
-    private static final int MOST_AT_ONCE = 32;
-    /** Runs of keys that come again are kept, up to so many in a partition. */
+    /** Runs of keys that come again are kept, up to so many in a strand. */
     private static final int MOST_KEPT = 10_000;
-
-    private static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** What to do with messages. */
     interface Work {
-        /** Handles a message. Returns how long to wait before the next try, zero or less if it is over, well or not. */
-        long handle(Owned owned, Item item);
+        Result handle(Worker worker, Run run, List<Item> items);
 
-        /** Whether messages of a partition may be handled now. */
-        boolean isLive(Owned owned);
+        /** Whether a run may be handled now: for a time another one may want to be alone. */
+        boolean mayRun(Run run);
 
-        /** There is room for more. */
-        void roomy();
+        /** Something of a run is over, or failed. */
+        void finished(Run run, List<Item> items, Result result);
+
+        /** The group's loop has something to do. */
+        void needed();
     }
+
+    /**
+     * What came of messages that were handled one after the other.
+     *
+     * @param over how many of them are over, well or not
+     * @param delay before the next one is tried, in nanoseconds
+     * @param stopped the last one that is over stops its run
+     */
+    record Result(int over, long delay, boolean stopped) {}
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition idle = lock.newCondition();
     private final Work work;
     private final int concurrency;
-    private final boolean ordered;
-    private final ArrayDeque<Run> ready = new ArrayDeque<>();
+    private final Cut cut;
+    private final Health health;
+    private final Ready ready;
     private final PriorityQueue<Run> later = new PriorityQueue<>(Comparator.comparingLong(run -> run.notBefore));
+    /** For the group's loop. */
+    private final Set<Run> held = new LinkedHashSet<>();
+    /** Parked runs with messages from the log, to be parked behind them. */
+    private final Set<Run> arrivals = new LinkedHashSet<>();
+
     private final Set<Worker> workers = new HashSet<>();
+    private int hung;
+    /** Messages that were noted, and are ready or with a handler. */
+    private int noted;
+
     private boolean paused;
     private long bytes;
     private long unrecorded;
     private boolean wanted;
 
-    /** A thread that runs handlers. It is interrupted only while one runs, so that no other pays for it. */
-    private static final class Worker {
-        private final Thread thread;
-        private final ReentrantLock lock = new ReentrantLock();
-        private boolean handling;
-        private long since;
-
-        Worker(Thread thread) {
-            this.thread = thread;
-        }
-
-        void begin() {
-            lock.lock();
-            try {
-                handling = true;
-                since = System.nanoTime();
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        void end() {
-            lock.lock();
-            try {
-                handling = false;
-            } finally {
-                lock.unlock();
-            }
-            Thread.interrupted();
-        }
-
-        /** Interrupts the handler if it has run for so long; again after as long. */
-        void interruptAfter(long nanos) {
-            lock.lock();
-            try {
-                if (handling && System.nanoTime() - since >= nanos) {
-                    since = System.nanoTime();
-                    thread.interrupt();
-                }
-            } finally {
-                lock.unlock();
-            }
-        }
-    }
-
-    Dispatcher(Work work, int concurrency, boolean ordered) {
+    Dispatcher(Work work, int concurrency, Cut cut, Health health, Ready ready) {
         this.work = work;
         this.concurrency = concurrency;
-        this.ordered = ordered;
+        this.cut = cut;
+        this.health = health;
+        this.ready = ready;
     }
 
     /** Guards the partitions of the group and all that is under way. */
@@ -133,42 +109,78 @@ final class Dispatcher {
             if (!strand.admit(message.offset())) {
                 continue;
             }
-            bytes += weight(message);
-            String key = ordered ? message.key() : null;
-            Run run = key == null ? new Run(owned, null) : owned.runs.computeIfAbsent(key, k -> new Run(owned, k));
-            run.waiting.add(new Item(message, strand, strand.failures(message.offset())));
-            if (!run.busy) {
-                run.busy = true;
-                ready.add(run);
+            String key = cut.runOf(message);
+            Run run = key == null
+                    ? new Run(owned, strand, null)
+                    : strand.runs.computeIfAbsent(key, k -> new Run(owned, strand, k));
+            Item item = new Item(message, strand, strand.failures(message.offset()), false);
+            bytes += item.weight();
+            run.waiting.add(item);
+            if (run.parked) {
+                arrivals.add(run);
+            } else if (!run.busy && cut.mayEnd(message)) {
+                enqueue(run);
             }
         }
         employ();
     }
 
-    private static long weight(LogMessage message) {
-        return message.payload().length + 300L;
+    /** Messages that were parked, to be handled in order. Under the lock. */
+    void offerParked(Run run, List<Item> items) {
+        for (Item item : items) {
+            bytes += item.weight();
+            run.line.add(item);
+        }
+        enqueue(run);
+        employ();
+    }
+
+    /** Lets a run go on with what it has. Under the lock. */
+    void enqueue(Run run) {
+        run.busy = true;
+        if (run.owned.isStopped()) {
+            discard(run);
+        } else if (run.mustBeLoaded() || run.mustBeNoted()) {
+            held.add(run);
+            work.needed();
+        } else if (run.stopped || run.front().isEmpty()) {
+            rest(run);
+        } else if (cut.take(run.front()) == 0) {
+            run.busy = false; // more of it is to come
+        } else {
+            ready.add(run);
+        }
+    }
+
+    private void rest(Run run) {
+        run.busy = false;
+        if (run == run.strand.keyless) {
+            run.strand.keyless = null;
+        } else if (run.key != null && !run.parked && run.strand.runs.size() > MOST_KEPT) {
+            run.strand.runs.remove(run.key);
+        }
     }
 
     private void employ() {
-        for (int more = Math.min(paused ? 0 : ready.size(), concurrency - workers.size()); more > 0; more--) {
-            Worker[] worker = new Worker[1];
-            Thread thread = Thread.ofVirtual().name("trunkline-handler").unstarted(() -> work(worker[0]));
-            worker[0] = new Worker(thread);
-            workers.add(worker[0]);
-            thread.start();
+        int most = health.isFailing() ? 1 : concurrency;
+        for (int more = Math.min(paused ? 0 : ready.size(), most - workers.size() + hung); more > 0; more--) {
+            Worker worker = new Worker(this::work);
+            workers.add(worker);
+            worker.start();
         }
     }
 
     private void work(Worker me) {
         Run run = null;
         List<Item> items = new ArrayList<>();
-        int over = 0;
-        long delay = 0;
+        Result result = new Result(0, 0, false);
         while (true) {
+            boolean wasAbandoned = me.takeAbandoned();
             lock.lock();
             try {
+                hung -= wasAbandoned ? 1 : 0;
                 if (run != null) {
-                    finish(run, items, over, delay);
+                    finish(run, items, result);
                 }
                 run = next();
                 if (run == null) {
@@ -177,93 +189,262 @@ final class Dispatcher {
                     return;
                 }
                 items.clear();
-                for (int n = Math.min(MOST_AT_ONCE, run.waiting.size()); n > 0; n--) {
-                    items.add(run.waiting.remove());
+                for (int n = cut.take(run.front()); n > 0; n--) {
+                    items.add(run.front().remove());
                 }
                 run.owned.running++;
             } finally {
                 lock.unlock();
             }
-            over = 0;
-            delay = 0;
-            while (over < items.size() && delay <= 0) {
-                if (!work.isLive(run.owned)) {
-                    delay = PATIENCE;
-                    break;
-                }
-                me.begin();
-                delay = work.handle(run.owned, items.get(over));
-                me.end();
-                if (delay <= 0) {
-                    over++;
-                }
-            }
+            result = work.handle(me, run, items);
         }
     }
 
-    /** Puts away what came of a run: so many of its messages are over; if there is a delay, the next one must wait. */
-    private void finish(Run run, List<Item> items, int over, long delay) {
+    private void finish(Run run, List<Item> items, Result result) {
         Owned owned = run.owned;
         owned.running--;
-        for (int i = 0; i < over; i++) {
-            Item item = items.get(i);
-            item.strand.complete(item.message.offset());
-            bytes -= weight(item.message);
+        work.finished(run, items, result);
+        for (int i = 0; i < result.over(); i++) {
+            complete(owned, items.get(i));
         }
-        unrecorded += over;
-        for (int i = items.size() - 1; i >= over; i--) {
-            run.waiting.addFirst(items.get(i));
+        unrecorded += result.over();
+        for (int i = items.size() - 1; i >= result.over(); i--) {
+            unnote(items.get(i));
+            run.putBack(items.get(i));
         }
         if (owned.isStopped()) {
             discard(run);
             idle.signalAll();
-        } else if (run.waiting.isEmpty()) {
-            run.busy = false;
-            if (run.key != null && owned.runs.size() > MOST_KEPT) {
-                owned.runs.remove(run.key);
+        } else if (result.delay() > 0) {
+            run.notBefore = System.nanoTime() + result.delay();
+            if (run.failingSince == 0) {
+                run.failingSince = System.nanoTime();
             }
-        } else if (delay > 0) {
-            run.notBefore = System.nanoTime() + delay;
             later.add(run);
-            work.roomy();
+            work.needed();
         } else {
-            ready.add(run);
+            run.failingSince = 0;
+            if (result.stopped()) {
+                stop(run);
+            }
+            enqueue(run);
         }
         if (wanted) {
             wanted = false;
-            work.roomy();
+            work.needed();
         }
     }
 
+    /** The first message of a run that is held is over, without having been handled. Under the lock. */
+    void remove(Run run, boolean stop) {
+        complete(run.owned, run.front().remove());
+        unrecorded++;
+        if (stop) {
+            stop(run);
+        }
+    }
+
+    private void stop(Run run) {
+        run.parked = true;
+        run.stopped = true;
+        run.line.forEach(item -> bytes -= item.weight());
+        run.line.clear();
+        if (!run.waiting.isEmpty()) {
+            arrivals.add(run);
+        }
+    }
+
+    private void complete(Owned owned, Item item) {
+        unnote(item);
+        bytes -= item.weight();
+        if (!item.abandoned) {
+            record(owned, item);
+        }
+    }
+
+    private static void record(Owned owned, Item item) {
+        if (item.parked) {
+            owned.parked--;
+        } else {
+            item.strand.complete(item.message.offset());
+        }
+    }
+
+    /** Messages are over though their handler has not returned. */
+    void abandon(Owned owned, List<Item> unit) {
+        lock.lock();
+        try {
+            hung++;
+            for (Item item : unit) {
+                item.abandoned = true;
+                record(owned, item);
+            }
+            employ();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void unnote(Item item) {
+        if (item.noted) {
+            item.noted = false;
+            noted--;
+            if (noted == 0) {
+                work.needed();
+            }
+        }
+    }
+
+    /** Messages that were noted may be handled. Under the lock. */
+    void note(List<Run> runs) {
+        for (Run run : runs) {
+            Item head = run.front().peekFirst();
+            if (head != null) {
+                head.noted = true;
+                noted++;
+            }
+            enqueue(run);
+        }
+        employ();
+    }
+
+    /** How many noted messages are under way. */
+    int noted() {
+        return noted;
+    }
+
     private @Nullable Run next() {
-        while (!paused) {
+        while (!paused && (workers.size() - hung == 1 || !health.isFailing())) {
             Run run = ready.poll();
-            if (run == null || !run.owned.isStopped()) {
+            if (run == null) {
+                return null;
+            }
+            if (!work.mayRun(run)) {
+                ready.add(run);
+                return null;
+            }
+            if (run.owned.isStopped()
+                    || run.mustBeLoaded()
+                    || run.mustBeNoted()
+                    || run.front().isEmpty()) {
+                enqueue(run);
+            } else {
                 return run;
             }
-            discard(run);
         }
         return null;
     }
 
     private void discard(Run run) {
-        run.waiting.forEach(item -> bytes -= weight(item.message));
-        run.waiting.clear();
+        for (ArrayDeque<Item> items : List.of(run.waiting, run.line)) {
+            for (Item item : items) {
+                bytes -= item.weight();
+                unnote(item);
+            }
+            items.clear();
+        }
     }
 
     /** Makes ready what may be tried again, interrupts handlers that take too long, and says in how many nanoseconds to come again. */
-    long attend(Duration handlerTimeout) {
+    long attend(long timeoutNanos) {
         lock.lock();
         try {
             long now = System.nanoTime();
             while (!later.isEmpty() && later.peek().notBefore - now <= 0) {
-                ready.add(later.remove());
+                enqueue(later.remove());
             }
             employ();
-            workers.forEach(worker -> worker.interruptAfter(handlerTimeout.toNanos()));
+            workers.forEach(worker -> worker.interruptAfter(timeoutNanos));
             return later.isEmpty() ? Long.MAX_VALUE : Math.max(0, later.peek().notBefore - now);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Workers whose handlers did not return in twice the time they were given. */
+    List<Worker> hanging(long timeoutNanos) {
+        lock.lock();
+        try {
+            return workers.stream()
+                    .filter(worker -> worker.isHung(timeoutNanos))
+                    .toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** All that waits for its next try may be tried now. Under the lock. */
+    void hurry() {
+        later.forEach(this::enqueue);
+        later.clear();
+        employ();
+    }
+
+    /** Holds a run until the group's loop comes again. Under the lock. */
+    void hold(Run run) {
+        if (run.owned.isStopped()) {
+            discard(run);
+        } else {
+            held.add(run);
+        }
+    }
+
+    /** Takes runs that were held, of those that fit. Under the lock. */
+    List<Run> takeHeld(Predicate<Run> which) {
+        return take(held, which);
+    }
+
+    /** Takes runs out of those that wait for their next try. They stay busy until they are put back. Under the lock. */
+    List<Run> takeLater(Predicate<Run> which) {
+        return take(later, which);
+    }
+
+    /** Takes parked runs with messages from the log that are to be parked behind them. Under the lock. */
+    List<Run> takeArrivals(Predicate<Run> which) {
+        return take(arrivals, run -> run.parked && which.test(run));
+    }
+
+    private static List<Run> take(Iterable<Run> from, Predicate<Run> which) {
+        List<Run> taken = new ArrayList<>();
+        for (Iterator<Run> all = from.iterator(); all.hasNext(); ) {
+            Run run = all.next();
+            if (which.test(run)) {
+                taken.add(run);
+                all.remove();
+            }
+        }
+        return taken;
+    }
+
+    /** A run that was taken waits again: for its next try, or with what arrived. Under the lock. */
+    void putBack(Run run) {
+        if (run.owned.isStopped()) {
+            discard(run);
+            return;
+        }
+        if (run.failingSince != 0) {
+            later.add(run);
+        }
+        if (run.parked && !run.waiting.isEmpty()) {
+            arrivals.add(run);
+        }
+    }
+
+    /** What a run has from the log was parked: there it is done. What was tried of it is the first of the line. Under the lock. */
+    void parked(Run run) {
+        Item tried = run.parked ? null : run.waiting.peekFirst();
+        for (Item item : run.waiting) {
+            item.strand.complete(item.message.offset());
+            bytes -= item.weight();
+            run.owned.parked++;
+            unrecorded++;
+        }
+        run.waiting.clear();
+        run.parked = true;
+        if (tried != null) {
+            tried.parked = true;
+            bytes += tried.weight();
+            run.line.add(tried);
         }
     }
 
@@ -277,28 +458,41 @@ final class Dispatcher {
         }
     }
 
+    /** Starts workers for what is ready. */
+    void goOn() {
+        lock.lock();
+        try {
+            employ();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether no handler runs but those that were abandoned. */
+    boolean isQuiet() {
+        lock.lock();
+        try {
+            return workers.size() == hung;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Drops what waits of a partition that was stopped. Under the lock. */
     void drop(Owned owned) {
-        ready.removeIf(run -> {
-            if (run.owned == owned) {
-                discard(run);
-            }
-            return run.owned == owned;
-        });
-        later.removeIf(run -> {
-            if (run.owned == owned) {
-                discard(run);
-            }
-            return run.owned == owned;
-        });
-        owned.runs.clear();
+        Predicate<Run> its = run -> run.owned == owned;
+        ready.removeIf(its, this::discard);
+        take(later, its).forEach(this::discard);
+        take(held, its).forEach(this::discard);
+        take(arrivals, its).forEach(this::discard);
+        owned.strands().forEach(strand -> strand.runs.clear());
     }
 
     /** Waits until no handler runs; those that do at the deadline are interrupted. Whether all ended. */
-    boolean awaitIdle(Duration deadline) {
+    boolean awaitIdle(long nanos) {
         lock.lock();
         try {
-            if (await(deadline.toNanos())) {
+            if (await(nanos)) {
                 return true;
             }
             workers.forEach(worker -> worker.interruptAfter(0));

@@ -52,7 +52,7 @@ final class Group<T> implements ConsumerGroup<T> {
     public ConsumerGroup<T> addConsumer(String id, Handler<T> handler, Predicate<LogMessage> filter) {
         Objects.requireNonNull(handler, "handler");
         Objects.requireNonNull(filter, "filter");
-        return add(id, (delivery, transaction) -> handler.handle(delivery), filter);
+        return add(id, (delivery, transaction) -> handler.handle(delivery), filter, false);
     }
 
     @Override
@@ -61,14 +61,16 @@ final class Group<T> implements ConsumerGroup<T> {
         return add(
                 id,
                 (delivery, transaction) -> transaction.run(connection -> handler.handle(delivery, connection)),
-                message -> true);
+                message -> true,
+                true);
     }
 
-    private ConsumerGroup<T> add(String id, Consumers.Effect<T> effect, Predicate<LogMessage> filter) {
+    private ConsumerGroup<T> add(
+            String id, Consumers.Effect<T> effect, Predicate<LogMessage> filter, boolean transactional) {
         Objects.requireNonNull(id, "id");
         return locked(() -> {
             requireOpen();
-            consumers.add(id, effect, filter);
+            consumers.add(id, effect, filter, transactional);
         });
     }
 
@@ -109,6 +111,11 @@ final class Group<T> implements ConsumerGroup<T> {
             }
             if (consumers.size() == 0) {
                 throw new ConsumerGroupException(this + " has no consumer: add one before it is started");
+            }
+            if (!options.batching().isSingle() && !consumers.areTransactional()) {
+                throw new ConsumerGroupException(
+                        this + " has a consumer that is not transactional: only transactional ones"
+                                + " can have several messages in a transaction");
             }
             consumption = groups.consume(this, options, consumers);
         });

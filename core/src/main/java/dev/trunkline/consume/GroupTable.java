@@ -1,43 +1,37 @@
 package dev.trunkline.consume;
 
-import dev.trunkline.DatabaseUnavailableException;
-import dev.trunkline.LogMessage;
-import dev.trunkline.OutcomeUnknownException;
-import dev.trunkline.database.Database;
-import dev.trunkline.database.Failure;
-import dev.trunkline.database.Statements;
 import java.sql.Array;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
+import java.util.function.IntFunction;
 
-/** What is kept of groups: the calls of the functions of {@code 009_groups.sql}. */
+/** What is kept of groups, who holds their partitions, and how far they are: the functions of {@code 009_groups.sql}. */
 final class GroupTable {
 
-    private final Database database;
-    private final Statements statements;
+    private final Calls calls;
 
-    GroupTable(Database database, Statements statements) {
-        this.database = database;
-        this.statements = statements;
+    GroupTable(Calls calls) {
+        this.calls = calls;
     }
 
     /** A group's place in the database, and the shape of its topic. */
     record Subscription(int id, int partitions, int levels, boolean ordered) {}
 
-    /** What a member can see of its group. */
-    record View(String status, int partitions, int mine, List<Integer> others) {}
+    /**
+     * What a member can see of its group.
+     *
+     * @param others how many partitions each other member holds
+     * @param intents somebody has decided on dead letters
+     */
+    record View(String status, int partitions, int mine, List<Integer> others, boolean intents) {}
 
     Subscription subscribe(String group, String topic, String start) {
-        return call(
+        return calls.call(
                 "subscribe",
                 row -> {
                     row.next();
@@ -54,15 +48,15 @@ final class GroupTable {
     }
 
     void join(int subscription, long session) {
-        call("join", row -> row.next(), subscription, session);
+        calls.run("join", subscription, session);
     }
 
     void leave(int subscription, long session) {
-        call("leave", row -> row.next(), subscription, session);
+        calls.run("leave", subscription, session);
     }
 
     View view(int subscription, long session) {
-        return call(
+        return calls.call(
                 "shares",
                 row -> {
                     row.next();
@@ -80,76 +74,98 @@ final class GroupTable {
                             }
                         }
                     }
-                    return new View(row.getString(1), row.getInt(2), mine, others);
+                    return new View(row.getString(1), row.getInt(2), mine, others, row.getBoolean(5));
                 },
                 subscription);
     }
 
+    /** A partition that was taken. Orphaned: its last owner did not let it go. */
+    private record Taken(long epoch, boolean orphaned) {}
+
     /**
      * Takes partitions. What was done in them is read in statements of their own, after the take-over was committed: earlier they
      * may not see the last owner's last record.
+     *
+     * @param window how far the last owner may have read ahead
      */
-    List<Owned> take(Subscription subscription, long session, int most) {
-        Map<Integer, Long> epochs = call(
+    List<Owned> take(Subscription subscription, long session, int most, int window) {
+        Map<Integer, Taken> taken = calls.call(
                 "take",
                 row -> {
-                    Map<Integer, Long> taken = new TreeMap<>();
+                    Map<Integer, Taken> partitions = new TreeMap<>();
                     while (row.next()) {
-                        taken.put(row.getInt(1), row.getLong(2));
+                        partitions.put(row.getInt(1), new Taken(row.getLong(2), row.getBoolean(3)));
                     }
-                    return taken;
+                    return partitions;
                 },
                 session,
                 subscription.id(),
                 most);
-        if (epochs.isEmpty()) {
+        if (taken.isEmpty()) {
             return List.of();
         }
-        Map<Integer, Strand> strands = new TreeMap<>();
-        call(
-                "done",
-                row -> {
-                    while (row.next()) {
-                        strands.put(
-                                row.getInt(1),
-                                new Strand(
-                                        row.getInt(1), (Long[]) row.getArray(2).getArray(), (Long[])
-                                                row.getArray(3).getArray()));
-                    }
-                    return true;
-                },
-                subscription.id(),
-                epochs.keySet().toArray(Integer[]::new));
-        call(
-                "attempts",
-                row -> {
-                    while (row.next()) {
-                        Strand strand = strands.get(row.getInt(1));
-                        if (strand != null) {
-                            strand.remember(row.getLong(2), row.getInt(3));
-                        }
-                    }
-                    return true;
-                },
-                subscription.id(),
-                strands.keySet().toArray(Integer[]::new));
+        Map<Integer, Strand> strands = strands(subscription.id(), taken.keySet().toArray(Integer[]::new));
         List<Owned> owned = new ArrayList<>();
-        epochs.forEach((partition, epoch) -> owned.add(new Owned(
-                partition,
-                epoch,
-                strands.values().stream()
-                        .filter(strand -> strand.number() % subscription.partitions() == partition)
-                        .toList())));
+        taken.forEach((partition, how) -> {
+            List<Strand> its = strands.values().stream()
+                    .filter(strand -> strand.number() % subscription.partitions() == partition)
+                    .toList();
+            if (how.orphaned()) {
+                its.forEach(strand -> strand.orphan(window));
+            }
+            owned.add(new Owned(partition, how.epoch(), its));
+        });
         return owned;
     }
 
+    /** What was done, has failed and is suspected in some partitions. */
+    private Map<Integer, Strand> strands(int subscription, Integer[] partitions) {
+        Map<Integer, Strand> strands = new TreeMap<>();
+        each(
+                "done",
+                row -> strands.put(
+                        row.getInt(1),
+                        new Strand(row.getInt(1), (Long[]) row.getArray(2).getArray(), (Long[])
+                                row.getArray(3).getArray())),
+                subscription,
+                partitions);
+        Integer[] numbers = strands.keySet().toArray(Integer[]::new);
+        each("attempts", row -> strand(strands, row).remember(row.getLong(2), row.getInt(3)), subscription, numbers);
+        each("suspects", row -> strand(strands, row).suspect(row.getLong(2), row.getBoolean(3)), subscription, numbers);
+        return strands;
+    }
+
+    private static Strand strand(Map<Integer, Strand> strands, ResultSet row) throws SQLException {
+        Strand strand = strands.get(row.getInt(1));
+        if (strand == null) {
+            throw new IllegalStateException("no strand " + row.getInt(1));
+        }
+        return strand;
+    }
+
+    private interface Row {
+        void at(ResultSet row) throws SQLException;
+    }
+
+    private void each(String name, Row reading, Object... parameters) {
+        calls.call(
+                name,
+                row -> {
+                    while (row.next()) {
+                        reading.at(row);
+                    }
+                    return true;
+                },
+                parameters);
+    }
+
     void release(int subscription, long session, List<Integer> partitions) {
-        call("release", row -> row.next(), session, subscription, partitions.toArray(Integer[]::new));
+        calls.run("release", session, subscription, partitions.toArray(Integer[]::new));
     }
 
     /** Lets go of all partitions of a group but these. */
     void releaseAllBut(int subscription, long session, List<Integer> partitions) {
-        call("releaseAllBut", row -> row.next(), session, subscription, partitions.toArray(Integer[]::new));
+        calls.run("releaseAllBut", session, subscription, partitions.toArray(Integer[]::new));
     }
 
     /** What was done in one strand. */
@@ -157,7 +173,7 @@ final class GroupTable {
 
     /** Records entries and returns those that were refused: their partitions belong to somebody else. */
     List<Entry> record(long session, List<Entry> entries) {
-        Integer[] accepted = call(
+        Integer[] accepted = calls.call(
                 "record",
                 row -> {
                     row.next();
@@ -178,149 +194,13 @@ final class GroupTable {
         return refused;
     }
 
-    private static <T> T[] column(
-            List<Entry> entries, java.util.function.IntFunction<T[]> array, Function<Entry, T> column) {
+    private static <T> T[] column(List<Entry> entries, IntFunction<T[]> array, Function<Entry, T> column) {
         return entries.stream().map(column).toArray(array);
-    }
-
-    /** Puts a message with the dead letters, where it is done. False: the partition belongs to somebody else. */
-    boolean bury(
-            long session, int subscription, Owned owned, Owned.Item item, long sequence, String error, String stack) {
-        LogMessage message = item.message;
-        List<String> headers = new ArrayList<>();
-        message.headers().forEach((name, value) -> {
-            headers.add(name);
-            headers.add(value);
-        });
-        return call(
-                "bury",
-                row -> {
-                    row.next();
-                    return row.getBoolean(1);
-                },
-                session,
-                subscription,
-                owned.partition(),
-                item.strand.number(),
-                owned.epoch(),
-                sequence,
-                "{[" + message.offset() + "," + (message.offset() + 1) + ")}",
-                message.offset(),
-                message.id(),
-                message.publishedAt().atOffset(ZoneOffset.UTC),
-                message.key(),
-                message.correlationId(),
-                message.contentType(),
-                headers.toArray(String[]::new),
-                message.payload(),
-                item.failures,
-                error,
-                stack);
-    }
-
-    /** A message's place, and who says that it is done. */
-    record Mark(long session, int subscription, Owned owned, Strand strand, long sequence, long offset) {}
-
-    /** Somebody else owns the partition: the transaction was rolled back. */
-    static final class Fenced extends Exception {
-        private static final long serialVersionUID = 1L;
-    }
-
-    /**
-     * Runs something and records a message as done, in one transaction, fenced at its end.
-     *
-     * @throws Fenced if the partition belongs to somebody else
-     * @throws OutcomeUnknownException if the connection was lost while it was committed: see {@link #isRecorded}
-     * @throws DatabaseUnavailableException if there was no connection: nothing was begun
-     */
-    void transact(Mark mark, Consumers.Transaction.Body body) throws Exception {
-        Connection connection = database.borrow();
-        try (connection) {
-            connection.setAutoCommit(false);
-            try {
-                execute(connection, "mark", Long.toString(mark.sequence()));
-                body.on(connection);
-                if (!execute(
-                        connection,
-                        "fence",
-                        mark.session(),
-                        mark.subscription(),
-                        mark.owned().partition(),
-                        mark.strand().number(),
-                        mark.owned().epoch(),
-                        mark.sequence(),
-                        "{[" + mark.offset() + "," + (mark.offset() + 1) + ")}")) {
-                    throw new Fenced();
-                }
-            } catch (Throwable e) {
-                rollBack(connection, e);
-                throw e;
-            }
-            try {
-                connection.commit();
-            } catch (SQLException e) {
-                throw Failure.explain(e);
-            }
-            connection.setAutoCommit(true);
-        }
-    }
-
-    private boolean execute(Connection connection, String name, Object... parameters) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
-            for (int i = 0; i < parameters.length; i++) {
-                statement.setObject(i + 1, parameters[i]);
-            }
-            try (ResultSet row = statement.executeQuery()) {
-                row.next();
-                return row.getBoolean(1);
-            }
-        }
-    }
-
-    private static void rollBack(Connection connection, Throwable cause) {
-        try {
-            connection.rollback();
-            connection.setAutoCommit(true);
-        } catch (SQLException e) {
-            cause.addSuppressed(e);
-        }
-    }
-
-    /** Whether a transaction whose answer was lost was committed. Waits for it, if it still runs. */
-    boolean isRecorded(Mark mark) {
-        return call(
-                "recorded",
-                row -> {
-                    row.next();
-                    return row.getBoolean(1);
-                },
-                mark.subscription(),
-                mark.owned().partition(),
-                mark.strand().number(),
-                mark.owned().epoch(),
-                mark.sequence());
-    }
-
-    void noteFailure(int subscription, Owned.Item item, String error) {
-        call(
-                "noteFailure",
-                row -> row.next(),
-                subscription,
-                item.strand.number(),
-                item.message.offset(),
-                item.failures,
-                error);
-    }
-
-    void forgetFailures(int subscription, Owned.Item item) {
-        call("forgetFailures", row -> row.next(), subscription, new Integer[] {item.strand.number()}, new Long[] {
-            item.message.offset()
-        });
     }
 
     /** Changes the status, if that is allowed, and returns the one before. */
     String setStatus(int subscription, String status) {
-        return call(
+        return calls.call(
                 "setStatus",
                 row -> {
                     row.next();
@@ -328,29 +208,5 @@ final class GroupTable {
                 },
                 subscription,
                 status);
-    }
-
-    private interface Reading<R> {
-        R of(ResultSet row) throws SQLException;
-    }
-
-    private <R> R call(String name, Reading<R> reading, @Nullable Object... parameters) {
-        return database.call(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
-                for (int i = 0; i < parameters.length; i++) {
-                    Object parameter = parameters[i];
-                    switch (parameter) {
-                        case Integer[] ints -> statement.setArray(i + 1, connection.createArrayOf("int4", ints));
-                        case Long[] longs -> statement.setArray(i + 1, connection.createArrayOf("int8", longs));
-                        case String[] texts -> statement.setArray(i + 1, connection.createArrayOf("text", texts));
-                        case null -> statement.setString(i + 1, null);
-                        default -> statement.setObject(i + 1, parameter);
-                    }
-                }
-                try (ResultSet row = statement.executeQuery()) {
-                    return reading.of(row);
-                }
-            }
-        });
     }
 }

@@ -29,7 +29,14 @@ public final class Groups implements AutoCloseable {
     private @Nullable Parts parts;
 
     /** What the groups of a process share. */
-    record Parts(GroupTable table, Session session, Recorder recorder, SegmentedLog log, Duration pollInterval) {}
+    record Parts(
+            Calls calls,
+            GroupTable table,
+            Session session,
+            Recorder recorder,
+            Solitude solitude,
+            SegmentedLog log,
+            Duration pollInterval) {}
 
     public Groups(
             Database database,
@@ -76,9 +83,11 @@ public final class Groups implements AutoCloseable {
             Parts now = parts;
             if (now == null) {
                 Statements statements = Statements.beside(Groups.class, "consume.sql", database.schema());
-                GroupTable table = new GroupTable(database, statements);
+                Calls calls = new Calls(database, statements);
+                GroupTable table = new GroupTable(calls);
                 Session session = new Session(database, statements, lease).start();
-                now = new Parts(table, session, new Recorder(table, session).start(), log, pollInterval);
+                Recorder recorder = new Recorder(table, session).start();
+                now = new Parts(calls, table, session, recorder, new Solitude(), log, pollInterval);
                 parts = now;
                 doorbell.startListening();
             }

@@ -46,6 +46,15 @@ final class Recorder implements AutoCloseable {
         groups.remove(group);
     }
 
+    /** Whether no handler of any group runs. */
+    boolean isQuiet() {
+        return groups.stream().allMatch(Consumption::isQuiet);
+    }
+
+    void wakeGroups() {
+        groups.forEach(Consumption::look);
+    }
+
     private Duration step() {
         for (Consumption group : groups) {
             unrecorded += group.takeUnrecorded();

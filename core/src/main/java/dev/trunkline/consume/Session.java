@@ -138,6 +138,7 @@ final class Session implements AutoCloseable {
             if (now.still() >= looks) {
                 others.remove(session);
                 if (end(session, beat)) {
+                    terminate(session);
                     log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);
                 }
             }
@@ -154,6 +155,16 @@ final class Session implements AutoCloseable {
                     row.next();
                     return row.getBoolean(1);
                 }
+            }
+        });
+    }
+
+    /** A handler that was stopped in its transaction must not stand in its successor's way. */
+    private void terminate(long session) {
+        database.call(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(statements.get("terminate"))) {
+                statement.setString(1, "trunkline session " + session);
+                return statement.execute();
             }
         });
     }

@@ -3,6 +3,7 @@ package dev.trunkline.consume;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How far a group is in one partition at one priority level. Below the cursor all is done; from there to the position, which was
@@ -23,6 +24,17 @@ final class Strand {
     private long sequence;
     private boolean changed;
     private final Map<Long, Integer> attempts = new HashMap<>();
+    /** By key; messages without a key have runs of their own and are not in here. */
+    final Map<String, Run> runs = new HashMap<>();
+    /** What is parked and need not wait for a key. */
+    @Nullable
+    Run keyless;
+
+    /** Messages before this one may have been under way when a process died. */
+    private long suspectsBefore;
+
+    /** Messages that were under way when a second process died; true: and nothing else was. */
+    private final Map<Long, Boolean> primeSuspects = new HashMap<>();
 
     /** @param lowers and uppers of the ranges that are done, in order */
     Strand(int number, Long[] lowers, Long[] uppers) {
@@ -109,6 +121,37 @@ final class Strand {
             from = done.nextSetBit(to);
         }
         return ranges.append('}').toString();
+    }
+
+    /** Its last owner died: what it may have read ahead is suspect. */
+    void orphan(int window) {
+        suspectsBefore = Math.max(cursor, base + done.length()) + window;
+    }
+
+    boolean isOrphaned() {
+        return suspectsBefore > 0;
+    }
+
+    boolean suspects(long offset) {
+        return offset < suspectsBefore || primeSuspects.containsKey(offset);
+    }
+
+    void suspect(long offset, boolean diedAlone) {
+        primeSuspects.put(offset, diedAlone);
+    }
+
+    /** Whether a process died over it twice: it runs alone now. */
+    boolean mustRunAlone(long offset) {
+        return primeSuspects.containsKey(offset);
+    }
+
+    /** Whether a process died over it when it ran alone. */
+    boolean isCondemned(long offset) {
+        return primeSuspects.getOrDefault(offset, false);
+    }
+
+    void clear(long offset) {
+        primeSuspects.remove(offset);
     }
 
     void remember(long offset, int failures) {

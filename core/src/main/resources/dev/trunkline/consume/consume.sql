@@ -22,10 +22,10 @@ select trunkline.join_group(?, ?)
 select trunkline.leave_group(?, ?)
 
 -- name: shares
-select s.status, s.partitions, s.sessions, s.counts from trunkline.shares(?) s
+select s.status, s.partitions, s.sessions, s.counts, s.intents from trunkline.shares(?) s
 
 -- name: take
-select t.partition, t.epoch from trunkline.take(?, ?, ?) t
+select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?) t
 
 -- name: done
 select d.strand, array(select lower(r) from unnest(d.done) r order by 1), array(select upper(r) from unnest(d.done) r order by 1)
@@ -44,11 +44,50 @@ select trunkline.release_all_but(?, ?, ?)
 -- name: record
 select trunkline.record(?, ?, ?, ?, ?, ?, ?)
 
--- name: bury
-select trunkline.bury(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- name: suspects
+select s.strand, s."offset", s.alone from trunkline.suspect s where s.subscription = ? and s.strand = any (?)
 
--- name: noteFailure
-select trunkline.note_failure(?, ?, ?, ?, ?)
+-- name: settle
+select trunkline.settle(?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: bury
+select trunkline.bury(?, ?, ?, ?, ?, ?, row(?, ?, ?, ?, ?::timestamptz[], ?::timestamptz[], ?, ?, ?, ?, ?)::trunkline.letters, ?, ?, ?, ?)
+
+-- name: park
+select trunkline.park(?, ?, ?, ?, ?, ?, row(?, ?, ?, ?, ?::timestamptz[], ?::timestamptz[], ?, ?, ?, ?, ?)::trunkline.letters)
+
+-- name: unblock
+select trunkline.unblock(?, ?, ?, ?, ?, ?)
+
+-- name: lines
+select l.strand, l.key, l.stopped, l.parked from trunkline.lines(?, ?) l
+
+-- name: line
+select p."offset", p.message_id, p.unit, p.unit_end, p.published_at, p.appended_at, p.key, p.correlation_id, p.content_type, p.headers, p.payload,
+       coalesce((select a.attempts from trunkline.attempt a where (a.subscription, a.strand, a."offset") = (p.subscription, p.strand, p."offset")), 0)
+from trunkline.parked p
+where p.subscription = ? and p.strand = ? and p.key = ?
+order by p."offset"
+limit ?
+
+-- name: keylessLine
+select p."offset", p.message_id, p.unit, p.unit_end, p.published_at, p.appended_at, p.key, p.correlation_id, p.content_type, p.headers, p.payload,
+       coalesce((select a.attempts from trunkline.attempt a where (a.subscription, a.strand, a."offset") = (p.subscription, p.strand, p."offset")), 0)
+from trunkline.parked p
+join trunkline.subscription s on s.id = p.subscription
+join trunkline.topic t on t.id = s.topic
+where p.subscription = ? and p.strand = ? and (p.key is null or t.ordering <> 'ORDERED')
+order by p."offset"
+limit ?
+
+-- name: carryOut
+select trunkline.carry_out(?, ?)
+
+-- name: noteSuspects
+select trunkline.note_suspects(?, ?, ?, ?, ?)
+
+-- name: noteFailures
+select trunkline.note_failures(?, ?, ?, ?, ?)
 
 -- name: forgetFailures
 select trunkline.forget_failures(?, ?, ?)
@@ -57,10 +96,16 @@ select trunkline.forget_failures(?, ?, ?)
 select trunkline.set_status(?, ?)
 
 -- name: mark
-select set_config('trunkline.delivery', ?, true) is not null
+select set_config('trunkline.delivery', ?, true) is not null and set_config('application_name', ?, true) is not null
+   and set_config('idle_in_transaction_session_timeout', ?, true) is not null
 
 -- name: fence
-select trunkline.fence(?, ?, ?, ?, ?, ?, ?)
+select trunkline.fence(?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: recorded
 select trunkline.recorded(?, ?, ?, ?, ?)
+
+-- name: terminate
+select pg_terminate_backend(a.pid)
+from pg_stat_activity a
+where a.application_name = ? and a.state like 'idle in transaction%' and a.datname = current_database()

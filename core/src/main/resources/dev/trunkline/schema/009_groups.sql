@@ -66,38 +66,6 @@ alter table trunkline.installation
     add column progress_slot int not null default 0,
     add column progress_since timestamptz not null default clock_timestamp();
 
--- Failed deliveries, written on failure: they survive the process.
-create table trunkline.attempt (
-    subscription  int not null,
-    strand        int not null,
-    "offset"      bigint not null,
-    attempts      int not null,
-    error         text not null,
-    failed_at     timestamptz not null default clock_timestamp(),
-    primary key (subscription, strand, "offset")
-);
-
--- What a group has given up, with everything that is needed to look at it and to try again.
-create table trunkline.dead_letter (
-    id              bigint generated always as identity primary key,
-    subscription    int not null,
-    strand          int not null,
-    "offset"        bigint not null,
-    message_id      bigint not null,
-    published_at    timestamptz not null,
-    key             text collate "C",
-    correlation_id  text collate "C",
-    content_type    text collate "C" not null,
-    headers         text[],
-    payload         bytea not null,
-    attempts        int not null,
-    error           text not null,
-    stack           text not null,
-    buried_at       timestamptz not null default clock_timestamp(),
-    unique (subscription, strand, "offset")
-);
-alter table trunkline.dead_letter alter column payload set storage external;
-
 -- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays.
 create function trunkline.subscribe(a_group text, a_topic text, a_start text, out subscription int, out created boolean)
     language plpgsql security definer
@@ -151,7 +119,7 @@ begin
     return found;
 end $$;
 
--- Ends a session: its own, or one whose beat was seen to stand still.
+-- Ends a session: its own, or one whose beat was seen to stand still. What it still holds is free, and was not let go in order.
 create function trunkline.end_session(a_session bigint, a_beat bigint default null) returns boolean
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
@@ -161,9 +129,6 @@ begin
     where s.id = a_session and s.ended_at is null and (a_beat is null or s.beat = a_beat);
     if not found then
         return false;
-    end if;
-    if a_beat is null then
-        update trunkline.holder h set session = null where h.session = a_session;
     end if;
     delete from trunkline.member m where m.session = a_session;
     return true;
@@ -183,33 +148,16 @@ as $$
     delete from trunkline.member m where m.subscription = a_subscription and m.session = a_session
 $$;
 
--- What a member decides by: the partitions of every live session that takes part, and the group's status.
-create function trunkline.shares(a_subscription int, out status text, out partitions int, out sessions bigint[], out counts int[])
-    language sql stable security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    select s.status, (select count(*)::int from trunkline.holder h where h.subscription = s.id), m.sessions, m.counts
-    from trunkline.subscription s
-    left join lateral (
-        select array_agg(m.session order by m.session) as sessions, array_agg(h.held order by m.session) as counts
-        from trunkline.member m
-        join trunkline.session k on k.id = m.session and k.ended_at is null
-        cross join lateral (
-            select count(*)::int as held from trunkline.holder h where h.subscription = m.subscription and h.session = m.session) h
-        where m.subscription = s.id) m on true
-    where s.id = a_subscription
-$$;
-
--- Takes free partitions, and those of ended sessions, at the next epoch. What the last owner did is read afterwards,
+-- Takes free partitions, and those of ended sessions, which were orphaned, at the next epoch. What the last owner did is read afterwards,
 -- in a statement of its own: this one may not yet see its last commit.
-create function trunkline.take(a_session bigint, a_subscription int, a_most int) returns table (partition int, epoch bigint)
+create function trunkline.take(a_session bigint, a_subscription int, a_most int) returns table (partition int, epoch bigint, orphaned boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 begin
     return query
     with free as materialized (
-        select h.partition
+        select h.partition, h.session is not null as orphaned
         from trunkline.holder h
         where h.subscription = a_subscription
           and (h.session is null or exists (select from trunkline.session s where s.id = h.session and s.ended_at is not null))
@@ -219,24 +167,8 @@ begin
     update trunkline.holder h set session = a_session, epoch = h.epoch + 1
     from free f
     where h.subscription = a_subscription and h.partition = f.partition
-    returning h.partition, h.epoch;
+    returning h.partition, h.epoch, f.orphaned;
 end $$;
-
-create function trunkline.release(a_session bigint, a_subscription int, a_partitions int[]) returns void
-    language sql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    update trunkline.holder h set session = null
-    where h.subscription = a_subscription and h.partition = any (a_partitions) and h.session = a_session
-$$;
-
-create function trunkline.release_all_but(a_session bigint, a_subscription int, a_partitions int[]) returns void
-    language sql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    update trunkline.holder h set session = null
-    where h.subscription = a_subscription and h.partition <> all (a_partitions) and h.session = a_session
-$$;
 
 -- All that a group has done in some partitions, per strand.
 create function trunkline.done(a_subscription int, a_partitions int[]) returns table (strand int, done int8multirange)
@@ -289,24 +221,6 @@ begin
     return held;
 end $$;
 
--- The end of a handler's transaction: records its message as done. False: somebody else owns the partition. The marker is gone if
--- the handler has ended the transaction in which it was set.
-create function trunkline.fence(
-    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_done text) returns boolean
-    language plpgsql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if current_setting('trunkline.delivery', true) is distinct from a_sequence::text then
-        perform trunkline.refuse('the handler has ended the transaction that was not its own', 'TL008', 'Leave commit and rollback to the group.');
-    end if;
-    -- A handler may have chosen another level: what follows must see what is committed now.
-    if current_setting('transaction_isolation') <> 'read committed' then
-        perform trunkline.refuse('a handler''s transaction is READ COMMITTED', 'TL008', 'Leave its isolation as it is.');
-    end if;
-    return trunkline.record(a_session, array[a_subscription], array[a_partition], array[a_strand], array[a_epoch], array[a_sequence], array[a_done]) is not null;
-end $$;
-
 -- Whether a record is there, once nobody holds the holder's row any more: what was under way is decided then.
 create function trunkline.recorded(a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint) returns boolean
     language plpgsql security definer
@@ -318,44 +232,6 @@ begin
         select from trunkline.progress p
         where p.subscription = a_subscription and p.strand = a_strand and p.epoch = a_epoch and p.sequence = a_sequence);
 end $$;
-
--- Gives a message up: it becomes a dead letter, and done, in one fenced transaction.
-create function trunkline.bury(
-    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_done text,
-    a_offset bigint, a_message_id bigint, a_published_at timestamptz, a_key text, a_correlation_id text, a_content_type text, a_headers text[], a_payload bytea,
-    a_attempts int, a_error text, a_stack text) returns boolean
-    language plpgsql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if trunkline.record(a_session, array[a_subscription], array[a_partition], array[a_strand], array[a_epoch], array[a_sequence], array[a_done]) is null then
-        return false;
-    end if;
-    insert into trunkline.dead_letter
-        (subscription, strand, "offset", message_id, published_at, key, correlation_id, content_type, headers, payload, attempts, error, stack)
-    values (a_subscription, a_strand, a_offset, a_message_id, a_published_at, a_key, a_correlation_id, a_content_type, a_headers, a_payload, a_attempts, a_error, a_stack)
-    on conflict do nothing;
-    delete from trunkline.attempt a where a.subscription = a_subscription and a.strand = a_strand and a."offset" = a_offset;
-    return true;
-end $$;
-
-create function trunkline.note_failure(a_subscription int, a_strand int, a_offset bigint, a_attempts int, a_error text) returns void
-    language sql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    insert into trunkline.attempt (subscription, strand, "offset", attempts, error)
-    values (a_subscription, a_strand, a_offset, a_attempts, a_error)
-    on conflict (subscription, strand, "offset")
-        do update set attempts = greatest(attempt.attempts, excluded.attempts), error = excluded.error, failed_at = clock_timestamp()
-$$;
-
-create function trunkline.forget_failures(a_subscription int, a_strands int[], a_offsets bigint[]) returns void
-    language sql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    delete from trunkline.attempt a using unnest(a_strands, a_offsets) x (strand, "offset")
-    where a.subscription = a_subscription and a.strand = x.strand and a."offset" = x."offset"
-$$;
 
 -- Changes a group's status. Returns the status it had; nothing is changed where the transition is not allowed.
 create function trunkline.set_status(a_subscription int, a_status text) returns text

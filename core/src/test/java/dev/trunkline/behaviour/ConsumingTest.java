@@ -211,7 +211,7 @@ class ConsumingTest {
     }
 
     @Test
-    void what_fails_for_good_is_a_dead_letter_with_its_error_and_its_key_goes_on() {
+    void what_fails_for_good_is_a_dead_letter_with_its_error_and_its_key_goes_on_if_so_chosen() {
         List<String> seen = new CopyOnWriteArrayList<>();
         ConsumerGroup<String> group = start(
                 "g",
@@ -222,7 +222,7 @@ class ConsumingTest {
                         default -> seen.add(text);
                     }
                 },
-                SubscriptionOptions.fromBeginning().withRetry(QUICK));
+                SubscriptionOptions.fromBeginning().withRetry(QUICK.skipping()));
         trunkline
                 .publisher()
                 .publishAll(List.of(

@@ -1,0 +1,94 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.Batching;
+import dev.trunkline.LogMessage;
+import dev.trunkline.consume.Run.Item;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** How messages are cut into runs, and runs into what is handled at once. */
+final class Cut {
+
+    private static final int MOST_AT_ONCE = 32;
+    private static final String WHOLE_STRAND = "";
+
+    private final Batching batching;
+    private final boolean ordered;
+
+    Cut(Batching batching, boolean ordered) {
+        this.batching = batching;
+        this.ordered = ordered;
+    }
+
+    /** The run of a strand that a message belongs to; null: one of its own. */
+    @Nullable
+    String runOf(LogMessage message) {
+        if (batching.unit() != Batching.Unit.KEY) {
+            return WHOLE_STRAND;
+        }
+        return ordered ? message.key() : null;
+    }
+
+    /** Whether runs are keys, which can be parked. */
+    boolean parks() {
+        return ordered && batching.unit() == Batching.Unit.KEY;
+    }
+
+    private boolean isWork() {
+        return batching.unit() == Batching.Unit.WORK;
+    }
+
+    /** Whether a message may be the last one of what is handled at once. */
+    boolean mayEnd(LogMessage message) {
+        return !isWork() || message.unitEnd();
+    }
+
+    boolean isSingle() {
+        return batching.isSingle();
+    }
+
+    /** How many messages to take from the front of a run; none if its first unit of work is not there as a whole. */
+    int take(Deque<Item> front) {
+        int most = batching.isSingle() ? MOST_AT_ONCE : batching.size();
+        int count = 0;
+        int whole = 0;
+        boolean suspect = false;
+        for (Item item : front) {
+            if (whole > 0 && (count >= most || suspect || item.isSuspect())) {
+                break;
+            }
+            suspect |= item.isSuspect();
+            count++;
+            if (mayEnd(item.message)) {
+                whole = count;
+            }
+        }
+        return whole;
+    }
+
+    /** Whether the first unit of work is longer than allowed. */
+    boolean isTooLong(Deque<Item> front) {
+        return isWork() && front.size() > batching.limit() && take(front) == 0;
+    }
+
+    /** Whether more must be read for the first unit of work, however much is there. */
+    boolean wantsMore(Deque<Item> front) {
+        return isWork() && !front.isEmpty() && front.size() <= batching.limit() && take(front) == 0;
+    }
+
+    /** Cuts what is handled at once into its units. */
+    List<List<Item>> units(List<Item> items) {
+        List<List<Item>> units = new ArrayList<>();
+        List<Item> unit = new ArrayList<>();
+        for (Item item : items) {
+            unit.add(item);
+            if (mayEnd(item.message)) {
+                units.add(unit);
+                unit = new ArrayList<>();
+            }
+        }
+        return units;
+    }
+}

@@ -1,0 +1,68 @@
+package dev.trunkline.consume;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Runs that may be handled, by priority level. Of ten choices six go to the highest level first, three to the normal one, and one to the lowest. */
+final class Ready {
+
+    private static final int NORMAL = 0;
+    private static final int HIGH = 1;
+    private static final int LOW = 2;
+    private static final int[] CHOICES = {HIGH, HIGH, NORMAL, HIGH, HIGH, NORMAL, HIGH, LOW, HIGH, NORMAL};
+    private static final int[][] ORDERS = {{NORMAL, HIGH, LOW}, {HIGH, NORMAL, LOW}, {LOW, HIGH, NORMAL}};
+
+    private final int partitions;
+    private final List<ArrayDeque<Run>> levels = new ArrayList<>();
+    private int choice;
+
+    Ready(int partitions, int levels) {
+        this.partitions = partitions;
+        for (int level = 0; level < levels; level++) {
+            this.levels.add(new ArrayDeque<>());
+        }
+    }
+
+    void add(Run run) {
+        levels.get(run.strand.number() / partitions).add(run);
+    }
+
+    @Nullable
+    Run poll() {
+        if (levels.size() == 1) {
+            return levels.getFirst().poll();
+        }
+        choice = (choice + 1) % CHOICES.length;
+        for (int level : ORDERS[CHOICES[choice]]) {
+            Run run = levels.get(level).poll();
+            if (run != null) {
+                return run;
+            }
+        }
+        return null;
+    }
+
+    int size() {
+        int size = 0;
+        for (ArrayDeque<Run> level : levels) {
+            size += level.size();
+        }
+        return size;
+    }
+
+    void removeIf(Predicate<Run> condition, Consumer<Run> action) {
+        for (ArrayDeque<Run> level : levels) {
+            level.removeIf(run -> {
+                boolean gone = condition.test(run);
+                if (gone) {
+                    action.accept(run);
+                }
+                return gone;
+            });
+        }
+    }
+}

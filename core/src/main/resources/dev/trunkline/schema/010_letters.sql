@@ -1,0 +1,377 @@
+-- What a group could not do at once: attempts that failed, keys that are blocked, messages that are parked behind them, dead
+-- letters, and suspects. All of it belongs to the owner of the partition, who writes it under the fence; others leave intents.
+
+-- Failed deliveries, written on failure: they survive the process.
+create table trunkline.attempt (
+    subscription  int not null,
+    strand        int not null,
+    "offset"      bigint not null,
+    attempts      int not null,
+    history       text[] not null,
+    primary key (subscription, strand, "offset")
+);
+
+-- Keys that wait: what comes of them is parked.
+create table trunkline.blocked (
+    subscription  int not null,
+    strand        int not null,
+    key           text collate "C" not null,
+    since         timestamptz not null default clock_timestamp(),
+    primary key (subscription, strand, key)
+);
+
+-- Copies of messages that wait for their key. In the log they count as done, so that the cursor and retention move on.
+create table trunkline.parked (
+    subscription    int not null,
+    strand          int not null,
+    "offset"        bigint not null,
+    message_id      bigint not null,
+    unit            bigint not null,
+    unit_end        boolean not null,
+    published_at    timestamptz not null,
+    appended_at     timestamptz not null,
+    key             text collate "C",
+    correlation_id  text collate "C",
+    content_type    text collate "C" not null,
+    headers         text[],
+    payload         bytea not null,
+    parked_at       timestamptz not null default clock_timestamp(),
+    primary key (subscription, strand, "offset")
+);
+alter table trunkline.parked alter column payload set storage external;
+create index parked_line on trunkline.parked (subscription, strand, key, "offset");
+
+-- What a group has given up, with everything that is needed to look at it and to try again.
+create table trunkline.dead_letter (
+    id              bigint generated always as identity primary key,
+    subscription    int not null,
+    strand          int not null,
+    "offset"        bigint not null,
+    message_id      bigint not null,
+    unit            bigint not null,
+    unit_end        boolean not null,
+    published_at    timestamptz not null,
+    appended_at     timestamptz not null,
+    key             text collate "C",
+    correlation_id  text collate "C",
+    content_type    text collate "C" not null,
+    headers         text[],
+    payload         bytea not null,
+    attempts        int not null,
+    error           text not null,
+    stack           text not null,
+    history         text[] not null,
+    -- What comes after it on its key waits until it is redriven or discarded.
+    stops_key       boolean not null,
+    intent          text check (intent in ('REDRIVE', 'DISCARD')),
+    buried_at       timestamptz not null default clock_timestamp(),
+    unique (subscription, strand, "offset")
+);
+alter table trunkline.dead_letter alter column payload set storage external;
+create index dead_letter_intent on trunkline.dead_letter (subscription) where intent is not null;
+
+-- Messages that were noted before they were started, because a process had died over its messages. One that is still here was
+-- being handled when the next one died.
+create table trunkline.suspect (
+    subscription  int not null,
+    strand        int not null,
+    "offset"      bigint not null,
+    session       bigint not null,
+    alone         boolean not null,
+    primary key (subscription, strand, "offset")
+);
+
+-- Messages of one strand, as columns.
+create type trunkline.letters as (
+    offsets bigint[], ids bigint[], units bigint[], unit_ends boolean[], published_at timestamptz[], appended_at timestamptz[],
+    keys text[], correlation_ids text[], content_types text[], headers text[], payloads bytea[]);
+
+create function trunkline.ranges(offsets bigint[]) returns text
+    language sql immutable
+as $$
+    select coalesce(range_agg(int8range(o, o + 1))::text, '{}') from unnest(offsets) o
+$$;
+
+create function trunkline.note_failures(a_subscription int, a_strand int, a_offsets bigint[], a_attempts int[], a_error text) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    insert into trunkline.attempt as a (subscription, strand, "offset", attempts, history)
+    select a_subscription, a_strand, x."offset", x.attempts, array[clock_timestamp()::text || ' ' || a_error]
+    from unnest(a_offsets, a_attempts) x ("offset", attempts)
+    on conflict (subscription, strand, "offset")
+        do update set attempts = greatest(a.attempts, excluded.attempts), history = a.history[greatest(1, cardinality(a.history) - 18):] || excluded.history
+$$;
+
+create function trunkline.forget_failures(a_subscription int, a_strand int, a_offsets bigint[]) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    delete from trunkline.attempt a where a.subscription = a_subscription and a.strand = a_strand and a."offset" = any (a_offsets)
+$$;
+
+-- Records messages as done and takes them out of what is parked. False: somebody else owns the partition.
+create function trunkline.settle(
+    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_offsets bigint[], a_parked boolean) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if trunkline.record(a_session, array[a_subscription], array[a_partition], array[a_strand], array[a_epoch], array[a_sequence],
+                        array[trunkline.ranges(a_offsets)]) is null then
+        return false;
+    end if;
+    if a_parked then
+        delete from trunkline.parked p where p.subscription = a_subscription and p.strand = a_strand and p."offset" = any (a_offsets);
+    end if;
+    return true;
+end $$;
+
+-- The end of a handler's transaction: records its messages as done. The marker is gone if the handler has ended the transaction in
+-- which it was set.
+create function trunkline.fence(
+    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_offsets bigint[], a_parked boolean) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if current_setting('trunkline.delivery', true) is distinct from a_sequence::text then
+        perform trunkline.refuse('the handler has ended the transaction that was not its own', 'TL008', 'Leave commit and rollback to the group.');
+    end if;
+    -- A handler may have chosen another level: what follows must see what is committed now.
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform trunkline.refuse('a handler''s transaction is READ COMMITTED', 'TL008', 'Leave its isolation as it is.');
+    end if;
+    perform set_config('idle_in_transaction_session_timeout', '2s', true);
+    return trunkline.settle(a_session, a_subscription, a_partition, a_strand, a_epoch, a_sequence, a_offsets, a_parked);
+end $$;
+
+-- Copies messages aside: they are done in the log, and what comes after them on their keys waits. False: fenced.
+create function trunkline.park(
+    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_letters trunkline.letters) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if not trunkline.settle(a_session, a_subscription, a_partition, a_strand, a_epoch, a_sequence, a_letters.offsets, false) then
+        return false;
+    end if;
+    insert into trunkline.parked
+        (subscription, strand, "offset", message_id, unit, unit_end, published_at, appended_at, key, correlation_id, content_type, headers, payload)
+    select a_subscription, a_strand, x."offset", x.id, x.unit, x.unit_end, x.published_at, x.appended_at, x.key, x.correlation_id, x.content_type,
+           x.headers::text[], x.payload
+    from unnest(a_letters.offsets, a_letters.ids, a_letters.units, a_letters.unit_ends, a_letters.published_at, a_letters.appended_at, a_letters.keys,
+                a_letters.correlation_ids, a_letters.content_types, a_letters.headers, a_letters.payloads)
+        as x ("offset", id, unit, unit_end, published_at, appended_at, key, correlation_id, content_type, headers, payload)
+    on conflict do nothing;
+    insert into trunkline.blocked (subscription, strand, key)
+    select distinct a_subscription, a_strand, k from unnest(a_letters.keys) k where k is not null
+    on conflict do nothing;
+    return true;
+end $$;
+
+-- Gives messages up: they become dead letters, and done. If they stop their keys, what comes after them waits. False: fenced.
+create function trunkline.bury(
+    a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_sequence bigint, a_letters trunkline.letters,
+    a_attempts int, a_error text, a_stack text, a_stop boolean) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if not trunkline.settle(a_session, a_subscription, a_partition, a_strand, a_epoch, a_sequence, a_letters.offsets, true) then
+        return false;
+    end if;
+    insert into trunkline.dead_letter
+        (subscription, strand, "offset", message_id, unit, unit_end, published_at, appended_at, key, correlation_id, content_type, headers, payload,
+         attempts, error, stack, history, stops_key)
+    select a_subscription, a_strand, x."offset", x.id, x.unit, x.unit_end, x.published_at, x.appended_at, x.key, x.correlation_id, x.content_type,
+           x.headers::text[], x.payload, a_attempts, a_error, a_stack,
+           coalesce((select a.history from trunkline.attempt a where a.subscription = a_subscription and a.strand = a_strand and a."offset" = x."offset"), '{}')
+               || (clock_timestamp()::text || ' ' || a_error),
+           a_stop and x.key is not null
+    from unnest(a_letters.offsets, a_letters.ids, a_letters.units, a_letters.unit_ends, a_letters.published_at, a_letters.appended_at, a_letters.keys,
+                a_letters.correlation_ids, a_letters.content_types, a_letters.headers, a_letters.payloads)
+        as x ("offset", id, unit, unit_end, published_at, appended_at, key, correlation_id, content_type, headers, payload)
+    on conflict do nothing;
+    delete from trunkline.attempt a where a.subscription = a_subscription and a.strand = a_strand and a."offset" = any (a_letters.offsets);
+    delete from trunkline.suspect s where s.subscription = a_subscription and s.strand = a_strand and s."offset" = any (a_letters.offsets);
+    if a_stop then
+        insert into trunkline.blocked (subscription, strand, key)
+        select distinct a_subscription, a_strand, k from unnest(a_letters.keys) k where k is not null
+        on conflict do nothing;
+    end if;
+    return true;
+end $$;
+
+-- Lets a key go on with what comes from the log, if nothing of it is parked. False: something is, or fenced.
+create function trunkline.unblock(a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_key text) returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from trunkline.holder h
+    where h.subscription = a_subscription and h.partition = a_partition and h.epoch = a_epoch and h.session = a_session
+    for no key update;
+    if not found or exists (select from trunkline.parked p where p.subscription = a_subscription and p.strand = a_strand and p.key = a_key) then
+        return false;
+    end if;
+    delete from trunkline.blocked b where b.subscription = a_subscription and b.strand = a_strand and b.key = a_key;
+    return true;
+end $$;
+
+-- The lines of parked messages in some partitions: one per key, and one for all that need not wait for a key. A line that a dead letter
+-- stops waits for it.
+create function trunkline.lines(a_subscription int, a_partitions int[]) returns table (strand int, key text, stopped boolean, parked bigint)
+    language sql stable
+as $$
+    select l.strand, l.key,
+           exists (select from trunkline.dead_letter d where d.subscription = a_subscription and d.strand = l.strand and d.key = l.key and d.stops_key),
+           sum(l.parked)::bigint
+    from (
+        select b.strand, b.key, 0 as parked
+        from trunkline.blocked b
+        where b.subscription = a_subscription
+        union all
+        select p.strand, case when t.ordering = 'ORDERED' then p.key end, 1
+        from trunkline.parked p
+        join trunkline.subscription s on s.id = p.subscription
+        join trunkline.topic t on t.id = s.topic
+        where p.subscription = a_subscription) l
+    join trunkline.subscription s on s.id = a_subscription
+    join trunkline.topic t on t.id = s.topic
+    where l.strand % t.partitions = any (a_partitions)
+    group by l.strand, l.key
+$$;
+
+-- Carries out what was decided on dead letters of the partitions that a session holds: redriven ones are parked at their place, before
+-- everything that came after them on their key. Returns how many there were.
+create function trunkline.carry_out(a_session bigint, a_subscription int) returns int
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    held int[];
+    t trunkline.topic;
+    carried int;
+begin
+    select k.* into t from trunkline.subscription s join trunkline.topic k on k.id = s.topic where s.id = a_subscription;
+    select array_agg(k.partition) into held
+    from (
+        select h.partition from trunkline.holder h
+        where h.subscription = a_subscription and h.session = a_session
+        order by h.partition for no key update) k;
+    with gone as (
+        delete from trunkline.dead_letter d
+        where d.subscription = a_subscription and d.intent is not null and d.strand % t.partitions = any (held)
+        returning d.*
+    ), parked as (
+        insert into trunkline.parked
+            (subscription, strand, "offset", message_id, unit, unit_end, published_at, appended_at, key, correlation_id, content_type, headers, payload)
+        select g.subscription, g.strand, g."offset", g.message_id, g.unit, g.unit_end, g.published_at, g.appended_at, g.key, g.correlation_id, g.content_type,
+               g.headers, g.payload
+        from gone g where g.intent = 'REDRIVE'
+        on conflict do nothing
+    ), remembered as (
+        insert into trunkline.attempt (subscription, strand, "offset", attempts, history)
+        select g.subscription, g.strand, g."offset", 0, g.history || (clock_timestamp()::text || ' redriven')
+        from gone g where g.intent = 'REDRIVE'
+        on conflict do nothing
+    ), blocked as (
+        insert into trunkline.blocked (subscription, strand, key)
+        select distinct g.subscription, g.strand, g.key
+        from gone g where g.intent = 'REDRIVE' and g.key is not null and t.ordering = 'ORDERED'
+        on conflict do nothing
+    )
+    select count(*) into carried from gone;
+    return carried;
+end $$;
+
+-- Notes messages before they are started, and forgets those that this session noted before.
+create function trunkline.note_suspects(a_session bigint, a_subscription int, a_strands int[], a_offsets bigint[], a_alone boolean) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    delete from trunkline.suspect s where s.subscription = a_subscription and s.session = a_session and (s.strand, s."offset") not in
+        (select x.strand, x."offset" from unnest(a_strands, a_offsets) x (strand, "offset"));
+    insert into trunkline.suspect (subscription, strand, "offset", session, alone)
+    select a_subscription, x.strand, x."offset", a_session, a_alone
+    from unnest(a_strands, a_offsets) x (strand, "offset")
+    on conflict (subscription, strand, "offset") do update set session = excluded.session, alone = excluded.alone
+$$;
+
+create function trunkline.release(a_session bigint, a_subscription int, a_partitions int[]) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    delete from trunkline.suspect s where s.subscription = a_subscription and s.session = a_session;
+    update trunkline.holder h set session = null
+    where h.subscription = a_subscription and h.partition = any (a_partitions) and h.session = a_session
+$$;
+
+create function trunkline.release_all_but(a_session bigint, a_subscription int, a_partitions int[]) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    update trunkline.holder h set session = null
+    where h.subscription = a_subscription and h.partition <> all (a_partitions) and h.session = a_session
+$$;
+
+-- What a member decides by: the partitions of every live session that takes part, and the group's status.
+create function trunkline.shares(a_subscription int, out status text, out partitions int, out sessions bigint[], out counts int[], out intents boolean)
+    language sql stable security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    select s.status, (select count(*)::int from trunkline.holder h where h.subscription = s.id), m.sessions, m.counts,
+           exists (select from trunkline.dead_letter d where d.subscription = s.id and d.intent is not null)
+    from trunkline.subscription s
+    left join lateral (
+        select array_agg(m.session order by m.session) as sessions, array_agg(h.held order by m.session) as counts
+        from trunkline.member m
+        join trunkline.session k on k.id = m.session and k.ended_at is null
+        cross join lateral (
+            select count(*)::int as held from trunkline.holder h where h.subscription = m.subscription and h.session = m.session) h
+        where m.subscription = s.id) m on true
+    where s.id = a_subscription
+$$;
+
+-- Dead letters for people.
+create view trunkline.dead_letters as
+    select d.id, s.group_name, t.name as topic, d.strand % t.partitions as partition, d."offset", d.message_id, d.key, d.published_at, d.buried_at, d.attempts,
+           d.error, d.stack, d.history, d.stops_key, d.intent, d.correlation_id, d.content_type, d.headers, trunkline.as_text(d.payload) as text, d.payload
+    from trunkline.dead_letter d
+    join trunkline.subscription s on s.id = d.subscription
+    join trunkline.topic t on t.id = s.topic;
+
+-- Leaves an intent for the owners of a group's partitions on some of its dead letters, or all. Returns on how many.
+create function trunkline.decide(a_group text, a_topic text, a_ids bigint[], a_intent text) returns bigint
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    its int;
+    decided bigint;
+begin
+    select s.id into its
+    from trunkline.subscription s join trunkline.topic t on t.id = s.topic
+    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED';
+    if its is null then
+        perform trunkline.refuse(format('there is no group "%s" of topic "%s"', a_group, a_topic), 'TL008', 'Look at trunkline.dead_letters for the names.');
+    end if;
+    update trunkline.dead_letter d set intent = a_intent where d.subscription = its and (a_ids is null or d.id = any (a_ids));
+    get diagnostics decided = row_count;
+    return decided;
+end $$;
+
+-- Has dead letters of a group handled again, each key in order. null: all of them.
+create function trunkline.redrive(a_group text, a_topic text, a_ids bigint[] default null) returns bigint
+    language sql
+as $$
+    select trunkline.decide(a_group, a_topic, a_ids, 'REDRIVE')
+$$;
+
+-- Removes dead letters of a group for good; keys that they stopped go on. null: all of them.
+create function trunkline.discard(a_group text, a_topic text, a_ids bigint[] default null) returns bigint
+    language sql
+as $$
+    select trunkline.decide(a_group, a_topic, a_ids, 'DISCARD')
+$$;

@@ -1,0 +1,331 @@
+package dev.trunkline.behaviour;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.trunkline.ConsumerGroup;
+import dev.trunkline.Message;
+import dev.trunkline.RetryPolicy;
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import dev.trunkline.testing.TestDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** P14 and P5 beyond the first failure: a poison message delays only its key, and whatever was given up can follow in order. */
+@Timeout(120)
+class DeadLettersTest {
+
+    private static final RetryPolicy QUICK = new RetryPolicy(3, Duration.ofMillis(10), Duration.ofMillis(20));
+
+    private final TestDatabase database = TestDatabase.fresh();
+    private final List<String> seen = new CopyOnWriteArrayList<>();
+    /** What the handler fails for. */
+    private final Set<String> poison = ConcurrentHashMap.newKeySet();
+
+    private Trunkline trunkline;
+
+    @BeforeEach
+    void open() {
+        trunkline = database.options().lease(Duration.ofSeconds(3)).open();
+        trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(4));
+    }
+
+    @AfterEach
+    void close() {
+        trunkline.close();
+    }
+
+    @Test
+    void a_dead_letter_parks_the_tail_of_its_key_and_nothing_else() {
+        poison.add("k0");
+        start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        publish("k", 0, 5);
+        publish("other", 0, 5);
+        await(() -> count("parked") == 4 && seen.size() == 5);
+        assertThat(seen).allMatch(text -> text.startsWith("other"));
+        await(() -> lag() == 0);
+        assertThat(database.query("select text || ' ' || attempts || ' ' || stops_key || ' ' || cardinality(history)"
+                        + " from trunkline.dead_letters"))
+                .containsExactly("k0 3 true 3");
+
+        poison.clear();
+        assertThat(database.number("select trunkline.redrive('g', 't')")).isEqualTo(1);
+        await(() -> seen.size() == 10);
+        publish("k", 5, 7);
+        await(() -> seen.size() == 12);
+        assertThat(ofKey("k")).containsExactlyElementsOf(texts("k", 0, 7));
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void a_discarded_dead_letter_lets_its_key_go_on_without_it() {
+        poison.add("k0");
+        ConsumerGroup<String> group = start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        publish("k", 0, 3);
+        await(() -> count("parked") == 2);
+        group.close();
+        assertThat(database.number("select trunkline.discard('g', 't', array(select id from trunkline.dead_letters))"))
+                .isEqualTo(1);
+        start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        await(() -> seen.size() == 2);
+        assertThat(seen).containsExactly("k1", "k2");
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void one_that_fails_again_after_a_redrive_keeps_its_history_and_its_place() {
+        poison.add("k0");
+        start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        publish("k", 0, 3);
+        await(() -> count("parked") == 2);
+        database.number("select trunkline.redrive('g', 't')");
+        await(() -> database.number("select count(*) from trunkline.dead_letters where cardinality(history) = 7") == 1);
+        await(() -> count("parked") == 2);
+        assertThat(seen).isEmpty();
+        poison.clear();
+        database.number("select trunkline.redrive('g', 't')");
+        await(() -> seen.size() == 3);
+        assertThat(seen).containsExactly("k0", "k1", "k2");
+    }
+
+    @Test
+    void a_key_that_stays_blocked_is_parked_while_it_is_tried_again_and_then_follows_in_order() {
+        poison.add("k0");
+        start(SubscriptionOptions.fromBeginning()
+                .withWindow(40)
+                .withRetry(new RetryPolicy(1000, Duration.ofMillis(50), Duration.ofMillis(50))));
+        publish("k", 0, 30);
+        publish("other", 0, 300);
+        await(() -> seen.size() == 300 && lag() == 0);
+        assertThat(count("parked")).isEqualTo(30);
+        assertThat(count("dead_letter")).isZero();
+        publish("k", 30, 60);
+        await(() -> count("parked") == 60);
+        poison.clear();
+        await(() -> seen.size() == 360);
+        assertThat(ofKey("k")).containsExactlyElementsOf(texts("k", 0, 60));
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void a_new_owner_knows_which_keys_wait_before_it_handles_anything() {
+        poison.add("k0");
+        ConsumerGroup<String> group = start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        publish("k", 0, 3);
+        await(() -> count("parked") == 2);
+        group.close();
+        publish("k", 3, 6);
+        poison.clear();
+        group = start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        await(() -> count("parked") == 5);
+        assertThat(seen).isEmpty();
+        group.close();
+        start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        database.number("select trunkline.redrive('g', 't', null)");
+        await(() -> seen.size() == 6);
+        assertThat(seen).containsExactlyElementsOf(texts("k", 0, 6));
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void what_was_skipped_is_redriven_on_its_own_with_and_without_a_key() {
+        poison.addAll(List.of("k0", "none"));
+        start(SubscriptionOptions.fromBeginning().withRetry(QUICK.skipping()));
+        publish("k", 0, 3);
+        trunkline.publisher().publish(Message.of("t", "none"));
+        await(() -> seen.size() == 2 && count("dead_letter") == 2);
+        poison.clear();
+        database.number("select trunkline.redrive('g', 't')");
+        await(() -> seen.size() == 4);
+        assertThat(seen).containsExactlyInAnyOrder("k0", "k1", "k2", "none");
+        publish("k", 3, 4);
+        await(() -> seen.size() == 5);
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void redriving_what_is_not_there_is_refused_or_counts_none() {
+        start(SubscriptionOptions.fromBeginning());
+        assertThat(database.number("select trunkline.redrive('g', 't', array[17])"))
+                .isZero();
+        assertThatThrownBy(() -> database.number("select trunkline.redrive('nobody', 't')"))
+                .hasMessageContaining("no group \"nobody\"");
+    }
+
+    @Test
+    void a_handler_that_fails_for_everything_slows_the_group_down_and_gives_nothing_up() {
+        boolean[] ill = {true};
+        AtomicInteger calls = new AtomicInteger();
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    calls.incrementAndGet();
+                    if (ill[0]) {
+                        throw new IllegalStateException("the mail server is down");
+                    }
+                    seen.add(delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning()
+                        .withRetry(new RetryPolicy(5, Duration.ofMillis(100), Duration.ofMillis(200))));
+        trunkline
+                .publisher()
+                .publishAll(IntStream.range(0, 300)
+                        .mapToObj(i -> Message.of("t", "m" + i).withKey("k" + i))
+                        .toList());
+        // Every message had more than its five attempts by then, were they counted against it.
+        await(() -> database.number("select max(attempts) from trunkline.attempt") > 6);
+        assertThat(count("dead_letter")).isZero();
+        assertThat(count("parked")).isZero();
+        ill[0] = false;
+        await(() -> seen.size() == 300);
+        assertThat(seen).doesNotHaveDuplicates();
+        assertThat(count("dead_letter")).isZero();
+    }
+
+    @Test
+    void a_handler_that_never_returns_is_given_up_and_its_key_waits_until_it_does() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        Set<String> running = ConcurrentHashMap.newKeySet();
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    assertThat(running.add(delivery.key())).isTrue();
+                    if (delivery.payload().equals("k0") && release.getCount() > 0) {
+                        awaitWhateverHappens(release);
+                    }
+                    seen.add(delivery.payload());
+                    running.remove(delivery.key());
+                })
+                .start(SubscriptionOptions.fromBeginning()
+                        .withRetry(QUICK.skipping())
+                        .withConcurrency(1)
+                        .withHandlerTimeout(Duration.ofMillis(200)));
+        publish("k", 0, 3);
+        publish("other", 0, 3);
+        await(() -> count("dead_letter") == 1);
+        await(() -> seen.size() == 3);
+        assertThat(seen).allMatch(text -> text.startsWith("other"));
+        assertThat(database.query("select error from trunkline.dead_letters"))
+                .allMatch(error -> error.contains("did not return"));
+        release.countDown();
+        await(() -> seen.containsAll(List.of("k1", "k2")));
+        assertThat(ofKey("k")).containsExactly("k0", "k1", "k2");
+    }
+
+    private static void awaitWhateverHappens(CountDownLatch latch) {
+        boolean over = false;
+        while (!over) {
+            try {
+                over = latch.await(1, TimeUnit.MINUTES);
+            } catch (InterruptedException e) {
+                over = false;
+            }
+        }
+    }
+
+    @Test
+    void a_handler_that_interrupts_its_own_thread_harms_nobody_else() {
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                    seen.add(delivery.payload());
+                    Thread.currentThread().interrupt();
+                })
+                .start(SubscriptionOptions.fromBeginning().withConcurrency(1));
+        publish("k", 0, 20);
+        await(() -> seen.size() == 20);
+        assertThat(seen).containsExactlyElementsOf(texts("k", 0, 20));
+        assertThat(count("attempt")).isZero();
+    }
+
+    @Test
+    void transactional_effects_happen_once_through_parking_and_redrive() {
+        database.execute("create table effect (text text not null)");
+        poison.add("k2");
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addTransactionalConsumer("a", (delivery, connection) -> {
+                    try (var insert = connection.prepareStatement("insert into effect values (?)")) {
+                        insert.setString(1, delivery.payload());
+                        insert.executeUpdate();
+                    }
+                    check(delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        publish("k", 0, 6);
+        await(() -> count("parked") == 3);
+        poison.clear();
+        database.number("select trunkline.redrive('g', 't')");
+        await(() -> database.number("select count(*) from effect") == 6);
+        assertThat(database.query("select text from effect")).containsExactlyElementsOf(texts("k", 0, 6));
+        assertNothingIsLeft();
+    }
+
+    private ConsumerGroup<String> start(SubscriptionOptions options) {
+        return trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    check(delivery.payload());
+                    seen.add(delivery.payload());
+                })
+                .start(options);
+    }
+
+    private void check(String text) {
+        if (poison.contains(text)) {
+            throw new IllegalStateException(text + " is poison");
+        }
+    }
+
+    private void publish(String key, int from, int to) {
+        trunkline
+                .publisher()
+                .publishAll(texts(key, from, to).stream()
+                        .map(text -> Message.of("t", text).withKey(key).withHeader("say \"hi\"", "a,\\b{}"))
+                        .toList());
+    }
+
+    private static List<String> texts(String key, int from, int to) {
+        return IntStream.range(from, to).mapToObj(i -> key + i).toList();
+    }
+
+    private List<String> ofKey(String key) {
+        return new ArrayList<>(seen)
+                .stream().filter(text -> text.matches(key + "\\d+")).toList();
+    }
+
+    private long count(String table) {
+        return database.number("select count(*) from trunkline." + table);
+    }
+
+    private long lag() {
+        return database.number("select coalesce(sum(lag), 0)::bigint from trunkline.lag('g', 't')");
+    }
+
+    private void assertNothingIsLeft() {
+        await(() -> count("blocked") == 0);
+        for (String table : List.of("parked", "dead_letter", "attempt")) {
+            await(() -> count(table) == 0);
+        }
+    }
+
+    private static void await(java.util.concurrent.Callable<Boolean> condition) {
+        Awaitility.await().atMost(Duration.ofSeconds(40)).until(condition);
+    }
+}
