@@ -221,6 +221,7 @@ final class Consumption implements Dispatcher.Work {
         if (view.intents()) {
             parking.carryOut(me, mine());
         }
+        parking.catchUp(mine());
         parking.warn(mine());
         warnOfLongUnits();
     }

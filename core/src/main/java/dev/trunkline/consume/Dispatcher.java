@@ -193,6 +193,7 @@ final class Dispatcher {
                     items.add(run.front().remove());
                 }
                 run.owned.running++;
+                run.isWithWorker = true;
             } finally {
                 lock.unlock();
             }
@@ -203,6 +204,7 @@ final class Dispatcher {
     private void finish(Run run, List<Item> items, Result result) {
         Owned owned = run.owned;
         owned.running--;
+        run.isWithWorker = false;
         work.finished(run, items, result);
         for (int i = 0; i < result.over(); i++) {
             complete(owned, items.get(i));
@@ -416,16 +418,18 @@ final class Dispatcher {
         return taken;
     }
 
-    /** A run that was taken waits again: for its next try, or with what arrived. Under the lock. */
-    void putBack(Run run) {
+    /** A run that was taken waits again for its next try. Under the lock. */
+    void putBackLater(Run run) {
         if (run.owned.isStopped()) {
             discard(run);
-            return;
-        }
-        if (run.failingSince != 0) {
+        } else {
             later.add(run);
         }
-        if (run.parked && !run.waiting.isEmpty()) {
+    }
+
+    /** What arrived of a run was not parked. Under the lock. */
+    void putBackArrivals(Run run) {
+        if (!run.owned.isStopped() && !run.waiting.isEmpty()) {
             arrivals.add(run);
         }
     }

@@ -5,13 +5,16 @@ import dev.trunkline.consume.LetterTable.Fenced;
 import dev.trunkline.consume.LetterTable.Line;
 import dev.trunkline.consume.LetterTable.Mark;
 import dev.trunkline.consume.Run.Item;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +38,7 @@ final class Parking {
     private final Dispatcher dispatcher;
     private final Marks marks;
     private final int window;
+    private boolean behind;
 
     /** Numbers what is recorded about messages of a strand. */
     interface Marks {
@@ -55,6 +59,7 @@ final class Parking {
                 letters.lines(partitions.stream().map(Owned::partition).toList());
         dispatcher.lock().lock();
         try {
+            behind = false;
             for (Owned owned : partitions) {
                 owned.parked = 0;
                 for (Strand strand : owned.strands()) {
@@ -78,8 +83,14 @@ final class Parking {
             run = strand.keyless == null ? new Run(owned, strand, null) : strand.keyless;
             strand.keyless = run;
         }
+        if (run.isWithWorker && !run.parked) {
+            // What comes back from the worker must not fall behind what is parked: look again later.
+            behind = true;
+            return;
+        }
         run.parked = true;
         run.stopped = line.stopped();
+        dispatcher.putBackArrivals(run);
         if (!run.busy && !run.stopped) {
             dispatcher.enqueue(run);
         }
@@ -92,31 +103,75 @@ final class Parking {
         }
     }
 
+    /** Finds lines again that could not be begun. */
+    void catchUp(Collection<Owned> partitions) {
+        if (behind) {
+            find(partitions);
+        }
+    }
+
     /** Copies aside what keys that wait have from the log: of all, or only if there is much. */
     void park(boolean all) {
-        Map<Strand, List<Run>> runs = new LinkedHashMap<>();
+        Map<Strand, List<Run>> blocked = new LinkedHashMap<>();
+        Map<Strand, List<Run>> arrived = new LinkedHashMap<>();
         dispatcher.lock().lock();
         try {
             long now = System.nanoTime();
-            List<Run> found = dispatcher.takeLater(run -> run.key != null
-                    && !run.parked
-                    && !isFull(run.owned)
-                    && (now - run.failingSince > PARK_AFTER || run.waiting.size() > window / 4));
-            List<Run> arrived = dispatcher.takeArrivals(run -> !isFull(run.owned));
-            if (all || arrived.stream().mapToInt(run -> run.waiting.size()).sum() >= MANY_ARRIVALS) {
-                found.addAll(arrived);
+            group(
+                    dispatcher.takeLater(run -> run.key != null
+                            && !run.parked
+                            && !isFull(run.owned)
+                            && (now - run.failingSince > PARK_AFTER || run.waiting.size() > window / 4)),
+                    blocked);
+            List<Run> arrivals = dispatcher.takeArrivals(run -> !isFull(run.owned));
+            if (all || arrivals.stream().mapToInt(run -> run.waiting.size()).sum() >= MANY_ARRIVALS) {
+                group(arrivals, arrived);
             } else {
-                arrived.forEach(dispatcher::putBack);
+                arrivals.forEach(dispatcher::putBackArrivals);
             }
-            found.forEach(run -> runs.computeIfAbsent(run.strand, strand -> new ArrayList<>())
-                    .add(run));
         } finally {
             dispatcher.lock().unlock();
         }
-        runs.forEach(this::park);
+        boolean failed = true;
+        try {
+            parkAll(blocked, dispatcher::putBackLater);
+            failed = false;
+        } finally {
+            if (failed) {
+                putBack(arrived.values(), dispatcher::putBackArrivals);
+            }
+        }
+        parkAll(arrived, dispatcher::putBackArrivals);
     }
 
-    private void park(Strand strand, List<Run> runs) {
+    private void parkAll(Map<Strand, List<Run>> runs, Consumer<Run> putBack) {
+        Iterator<Map.Entry<Strand, List<Run>>> all = runs.entrySet().iterator();
+        try {
+            while (all.hasNext()) {
+                Map.Entry<Strand, List<Run>> next = all.next();
+                all.remove();
+                park(next.getKey(), next.getValue(), putBack);
+            }
+        } finally {
+            putBack(runs.values(), putBack);
+        }
+    }
+
+    private void putBack(Collection<List<Run>> runs, Consumer<Run> putBack) {
+        dispatcher.lock().lock();
+        try {
+            runs.forEach(some -> some.forEach(putBack));
+        } finally {
+            dispatcher.lock().unlock();
+        }
+    }
+
+    private static void group(List<Run> runs, Map<Strand, List<Run>> byStrand) {
+        runs.forEach(run -> byStrand.computeIfAbsent(run.strand, strand -> new ArrayList<>())
+                .add(run));
+    }
+
+    private void park(Strand strand, List<Run> runs, Consumer<Run> putBack) {
         Owned owned = runs.getFirst().owned;
         // Only this thread adds to what runs have from the log.
         List<Item> items = new ArrayList<>();
@@ -134,7 +189,7 @@ final class Parking {
                 if (parked) {
                     runs.forEach(dispatcher::parked);
                 }
-                runs.forEach(dispatcher::putBack);
+                runs.forEach(putBack);
             } finally {
                 dispatcher.lock().unlock();
             }
@@ -154,30 +209,37 @@ final class Parking {
         } finally {
             dispatcher.lock().unlock();
         }
-        for (Run run : runs) {
-            List<Item> items = List.of();
-            boolean known = false;
+        ArrayDeque<Run> left = new ArrayDeque<>(runs);
+        try {
+            while (!left.isEmpty()) {
+                load(session, left.getFirst());
+                left.removeFirst();
+            }
+        } finally {
+            dispatcher.lock().lock();
             try {
-                items = letters.line(run, BY_LEVEL[run.strand.number() / subscription.partitions()], LINE_AT_ONCE);
-                if (items.isEmpty() && run.key != null) {
-                    letters.unblock(session, run);
-                }
-                known = true;
+                left.forEach(dispatcher::hold);
+            } finally {
+                dispatcher.lock().unlock();
+            }
+        }
+    }
+
+    private void load(long session, Run run) {
+        List<Item> items = letters.line(run, BY_LEVEL[run.strand.number() / subscription.partitions()], LINE_AT_ONCE);
+        if (items.isEmpty() && run.key != null) {
+            try {
+                letters.unblock(session, run);
             } catch (Fenced e) {
                 run.owned.lose();
-            } finally {
-                dispatcher.lock().lock();
-                try {
-                    if (known) {
-                        run.parked = !items.isEmpty();
-                        dispatcher.offerParked(run, items);
-                    } else {
-                        dispatcher.hold(run);
-                    }
-                } finally {
-                    dispatcher.lock().unlock();
-                }
             }
+        }
+        dispatcher.lock().lock();
+        try {
+            run.parked = !items.isEmpty();
+            dispatcher.offerParked(run, items);
+        } finally {
+            dispatcher.lock().unlock();
         }
     }
 

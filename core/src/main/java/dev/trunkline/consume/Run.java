@@ -21,6 +21,8 @@ final class Run {
     /** Ready, with a handler, waiting for its next try, or held for the group's loop. */
     boolean busy;
 
+    boolean isWithWorker;
+
     boolean parked;
     /** A dead letter stops it: nothing of it is handled. */
     boolean stopped;
