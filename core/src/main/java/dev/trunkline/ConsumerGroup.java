@@ -36,6 +36,13 @@ public interface ConsumerGroup<T> extends AutoCloseable {
     ConsumerGroup<T> addTransactionalConsumer(String id, TransactionalHandler<T> handler);
 
     /**
+     * Lets at most so many handlers of a consumer run at once in this process. What is for it waits; other consumers go on.
+     *
+     * @throws ConsumerGroupException if there is none of that id
+     */
+    ConsumerGroup<T> limit(String id, int concurrency);
+
+    /**
      * Removes a consumer; messages that it is handling are not interrupted.
      *
      * @throws ConsumerGroupException if there is none of that id, or it is the last one of a started group
@@ -45,6 +52,9 @@ public interface ConsumerGroup<T> extends AutoCloseable {
     /** Messages that this filter does not let through are done without being handled. The same in every process, and before the start. */
     ConsumerGroup<T> filter(Predicate<LogMessage> filter);
 
+    /** Tells a listener what happens in this process. Before the start. */
+    ConsumerGroup<T> listener(GroupListener listener);
+
     /**
      * Starts to consume in this process.
      *
@@ -52,6 +62,21 @@ public interface ConsumerGroup<T> extends AutoCloseable {
      * @throws UnknownTopicException if there is no such topic
      */
     ConsumerGroup<T> start(SubscriptionOptions options);
+
+    /**
+     * Waits until the group has handled a message, in whatever process: read your writes. A message that was published in a transaction
+     * must have been committed. The group need not be started in this process.
+     *
+     * @return false if it was not handled in time
+     * @throws ConsumerGroupException if the group has given the message up, or there is no such group
+     */
+    boolean await(Receipt receipt, Duration timeout) throws InterruptedException;
+
+    /** What the group has given up. */
+    DeadLetters deadLetters();
+
+    /** What this process has done for the group since it was started, and how far behind its partitions are. */
+    GroupMetrics metrics();
 
     /** Pauses the group in all processes; it keeps its place. */
     void pause();

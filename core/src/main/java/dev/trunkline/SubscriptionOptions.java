@@ -1,6 +1,7 @@
 package dev.trunkline;
 
 import java.time.Duration;
+import java.util.Set;
 
 /**
  * How a group is started. Where it begins is decided when the group is started for the first time, and stays: later starts go on
@@ -13,9 +14,17 @@ import java.time.Duration;
  * @param handlerTimeout after which a handler is interrupted, and its message has failed; one that has not returned after as long
  *     again is given up: its message goes to the dead letters, and its key waits until it does
  * @param batching how many messages a transaction takes, if all consumers of the group are transactional
+ * @param partitions the only partitions that this process takes; empty: its share of all. Either all processes of a group name theirs,
+ *     or none does
  */
 public record SubscriptionOptions(
-        Start start, int concurrency, int window, RetryPolicy retry, Duration handlerTimeout, Batching batching) {
+        Start start,
+        int concurrency,
+        int window,
+        RetryPolicy retry,
+        Duration handlerTimeout,
+        Batching batching,
+        Set<Integer> partitions) {
 
     /** Where a new group begins. */
     public enum Start {
@@ -32,6 +41,7 @@ public record SubscriptionOptions(
         if (window < 1 || window > 100_000) {
             throw new IllegalArgumentException("a window of " + window + " messages is not within 1 to 100000");
         }
+        partitions = Set.copyOf(partitions);
         if (handlerTimeout.isNegative() || handlerTimeout.isZero()) {
             throw new IllegalArgumentException("a handler timeout of " + handlerTimeout + " is too short");
         }
@@ -47,26 +57,30 @@ public record SubscriptionOptions(
 
     private static SubscriptionOptions from(Start start) {
         return new SubscriptionOptions(
-                start, 64, 2_000, RetryPolicy.standard(), Duration.ofMinutes(1), Batching.single());
+                start, 64, 2_000, RetryPolicy.standard(), Duration.ofMinutes(1), Batching.single(), Set.of());
     }
 
     public SubscriptionOptions withConcurrency(int newConcurrency) {
-        return new SubscriptionOptions(start, newConcurrency, window, retry, handlerTimeout, batching);
+        return new SubscriptionOptions(start, newConcurrency, window, retry, handlerTimeout, batching, partitions);
     }
 
     public SubscriptionOptions withWindow(int newWindow) {
-        return new SubscriptionOptions(start, concurrency, newWindow, retry, handlerTimeout, batching);
+        return new SubscriptionOptions(start, concurrency, newWindow, retry, handlerTimeout, batching, partitions);
     }
 
     public SubscriptionOptions withRetry(RetryPolicy newRetry) {
-        return new SubscriptionOptions(start, concurrency, window, newRetry, handlerTimeout, batching);
+        return new SubscriptionOptions(start, concurrency, window, newRetry, handlerTimeout, batching, partitions);
     }
 
     public SubscriptionOptions withHandlerTimeout(Duration newHandlerTimeout) {
-        return new SubscriptionOptions(start, concurrency, window, retry, newHandlerTimeout, batching);
+        return new SubscriptionOptions(start, concurrency, window, retry, newHandlerTimeout, batching, partitions);
     }
 
     public SubscriptionOptions withBatching(Batching newBatching) {
-        return new SubscriptionOptions(start, concurrency, window, retry, handlerTimeout, newBatching);
+        return new SubscriptionOptions(start, concurrency, window, retry, handlerTimeout, newBatching, partitions);
+    }
+
+    public SubscriptionOptions withPartitions(Set<Integer> newPartitions) {
+        return new SubscriptionOptions(start, concurrency, window, retry, handlerTimeout, batching, newPartitions);
     }
 }

@@ -40,21 +40,30 @@ public final class Trunkline implements AutoCloseable {
     private final Groups groups;
     private final Doorbell doorbell;
 
-    private Trunkline(Builder options, Database database) {
+    private final Database own;
+    private @Nullable Thread hook;
+
+    private Trunkline(Builder options, Database database, Database own) {
         this.database = database;
+        this.own = own;
         this.codec = options.codec == null ? defaultCodec() : options.codec;
         Bell bell = new Bell();
         Outbox outbox = new Outbox(database.schema());
         this.topics = new TopicCatalogue(database);
-        this.doorbell = new Doorbell(database, bell);
+        this.doorbell = new Doorbell(own, bell);
         this.relay = new Relay(database, outbox, options.pollInterval, doorbell::ring);
         this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, doorbell::ring);
         this.log = new SegmentedLog(database, bell, options.pollInterval);
         this.upkeep = new Upkeep(database);
-        this.groups = new Groups(database, codec, log, bell, doorbell, options.pollInterval, options.lease);
+        this.groups = new Groups(
+                database, own, options.poolSize, codec, log, bell, doorbell, options.pollInterval, options.lease);
         if (options.backgroundWork) {
             relay.start();
             upkeep.start();
+        }
+        if (options.shutdownHook) {
+            hook = new Thread(this::closeAll, "trunkline-shutdown");
+            Runtime.getRuntime().addShutdownHook(hook);
         }
     }
 
@@ -127,11 +136,23 @@ public final class Trunkline implements AutoCloseable {
     /** Lets handlers end and publishes what was accepted, then stops. */
     @Override
     public void close() {
+        if (hook != null) {
+            try {
+                Runtime.getRuntime().removeShutdownHook(hook);
+            } catch (IllegalStateException e) {
+                return; // the process is ending: the hook does it
+            }
+        }
+        closeAll();
+    }
+
+    private void closeAll() {
         groups.close();
         publisher.close();
         relay.close();
         upkeep.close();
         doorbell.close();
+        own.close();
         database.close();
     }
 
@@ -152,6 +173,8 @@ public final class Trunkline implements AutoCloseable {
         private boolean backgroundWork = true;
         private Duration pollInterval = Duration.ofMillis(200);
         private Duration lease = Duration.ofSeconds(10);
+        private boolean shutdownHook;
+        private @Nullable String directUrl;
         private @Nullable Codec codec;
 
         private Builder() {}
@@ -170,7 +193,25 @@ public final class Trunkline implements AutoCloseable {
             return this;
         }
 
-        /** The most connections that Trunkline keeps when opened by URL: 8 by default. */
+        /**
+         * A JDBC URL that leads to PostgreSQL directly, where the other one goes through a pooler in transaction mode: for what listens and
+         * for signs of life. The same user.
+         */
+        public Builder directUrl(String jdbcUrl) {
+            this.directUrl = jdbcUrl;
+            return this;
+        }
+
+        /** Whether to close when the JVM is shut down: false by default. Handlers then have half a minute to end. */
+        public Builder shutdownHook(boolean newShutdownHook) {
+            this.shutdownHook = newShutdownHook;
+            return this;
+        }
+
+        /**
+         * The most connections that Trunkline keeps for its work when opened by URL, or how many the application's own pool can give
+         * it: 8 by default. Two less is the most transactional handlers that run at once.
+         */
         public Builder poolSize(int connections) {
             if (connections < 2) {
                 throw new IllegalArgumentException(
@@ -231,15 +272,20 @@ public final class Trunkline implements AutoCloseable {
          */
         public Trunkline open() {
             Database database = database();
+            Database own = null;
             try {
+                own = ownDatabase(database);
                 Migrator migrator = new Migrator(database);
                 if (migrate) {
                     migrator.migrate();
                 } else {
                     migrator.verify();
                 }
-                return new Trunkline(this, database);
+                return new Trunkline(this, database, own);
             } catch (RuntimeException e) {
+                if (own != null) {
+                    own.close();
+                }
                 database.close();
                 throw e;
             }
@@ -252,13 +298,25 @@ public final class Trunkline implements AutoCloseable {
             if (url == null) {
                 throw new IllegalStateException("no database: give a url or a dataSource");
             }
+            return pool("trunkline", url, poolSize);
+        }
+
+        /** What must not wait until others give back a connection has its own. */
+        private Database ownDatabase(Database database) {
+            String ownUrl = directUrl == null ? url : directUrl;
+            return ownUrl == null || (dataSource != null && directUrl == null)
+                    ? database.shared()
+                    : pool("trunkline-own", ownUrl, 3);
+        }
+
+        private Database pool(String name, String jdbcUrl, int size) {
             HikariConfig config = new HikariConfig();
-            config.setPoolName("trunkline");
-            config.setJdbcUrl(url);
+            config.setPoolName(name);
+            config.setJdbcUrl(jdbcUrl);
             config.setUsername(user);
             config.setPassword(password);
-            config.setMaximumPoolSize(poolSize);
-            config.setMinimumIdle(1);
+            config.setMaximumPoolSize(size);
+            config.setMinimumIdle(name.equals("trunkline") ? 1 : 0);
             config.setConnectionTimeout(10_000);
             config.setInitializationFailTimeout(-1);
             config.setAutoCommit(true);

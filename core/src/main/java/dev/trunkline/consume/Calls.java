@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import org.jspecify.annotations.Nullable;
 
 /** Calls statements of {@code consume.sql} by name. */
@@ -59,7 +60,7 @@ record Calls(Database database, Statements statements) {
             case String[] texts -> statement.setArray(at, connection.createArrayOf("text", texts));
             case Boolean[] flags -> statement.setArray(at, connection.createArrayOf("bool", flags));
             case byte[][] bytes -> statement.setArray(at, connection.createArrayOf("bytea", bytes));
-            case null -> statement.setString(at, null);
+            case null -> statement.setNull(at, Types.NULL);
             default -> statement.setObject(at, parameter);
         }
     }

@@ -8,8 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** The consumers of a group in this process: who takes a message, and the call. */
 final class Consumers<T> {
@@ -20,7 +22,23 @@ final class Consumers<T> {
     private final AtomicReference<List<Consumer<T>>> consumers = new AtomicReference<>(List.of());
     private volatile Predicate<LogMessage> filter = message -> true;
 
-    private record Consumer<T>(String id, Effect<T> effect, Predicate<LogMessage> filter, boolean transactional) {}
+    private record Consumer<T>(
+            String id,
+            Effect<T> effect,
+            Predicate<LogMessage> filter,
+            boolean transactional,
+            @Nullable Semaphore limit) {}
+
+    /** A consumer has as many messages as it may have: this one must wait. */
+    static final class Busy extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        final transient Semaphore limit;
+
+        Busy(Semaphore limit) {
+            this.limit = limit;
+        }
+    }
 
     /** What a consumer does with a message, in a transaction if it wants one. */
     interface Effect<T> {
@@ -66,9 +84,18 @@ final class Consumers<T> {
                         "group \"" + group + "\" has a consumer \"" + id + "\": choose another id, or remove that one");
             }
             List<Consumer<T>> more = new ArrayList<>(now);
-            more.add(new Consumer<>(id, effect, accepts, transactional));
+            more.add(new Consumer<>(id, effect, accepts, transactional, null));
             return List.copyOf(more);
         });
+    }
+
+    void limit(String id, int concurrency) {
+        Semaphore limit = new Semaphore(concurrency);
+        consumers.updateAndGet(now -> now.stream()
+                .map(consumer -> consumer.id().equals(id)
+                        ? new Consumer<>(id, consumer.effect(), consumer.filter(), consumer.transactional(), limit)
+                        : consumer)
+                .toList());
     }
 
     void remove(String id) {
@@ -99,7 +126,18 @@ final class Consumers<T> {
         } catch (RuntimeException e) {
             throw new Undecodable(message, type, e);
         }
-        choose(message).effect().of(new Delivery<>(message, payload, group, attempt, epoch), transaction);
+        Consumer<T> consumer = choose(message);
+        Semaphore limit = consumer.limit();
+        if (limit != null && !limit.tryAcquire()) {
+            throw new Busy(limit);
+        }
+        try {
+            consumer.effect().of(new Delivery<>(message, payload, group, attempt, epoch), transaction);
+        } finally {
+            if (limit != null) {
+                limit.release();
+            }
+        }
     }
 
     /** Among those whose filter lets it through, always the same one for a key. */

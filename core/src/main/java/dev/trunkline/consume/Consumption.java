@@ -1,6 +1,7 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.GroupMetrics;
 import dev.trunkline.LogMessage;
 import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
@@ -40,6 +41,7 @@ final class Consumption implements Dispatcher.Work {
     private final String topic;
     private final Subscription subscription;
     private final SubscriptionOptions options;
+    private final Monitor monitor;
     private final GroupTable table;
     private final Session session;
     private final Recorder recorder;
@@ -75,11 +77,13 @@ final class Consumption implements Dispatcher.Work {
             Subscription subscription,
             SubscriptionOptions options,
             Consumers<?> consumers,
+            Monitor monitor,
             Groups.Parts parts) {
         this.group = group;
         this.topic = topic;
         this.subscription = subscription;
         this.options = options;
+        this.monitor = monitor;
         this.table = parts.table();
         this.session = parts.session();
         this.recorder = parts.recorder();
@@ -87,11 +91,12 @@ final class Consumption implements Dispatcher.Work {
         this.pollInterval = parts.pollInterval();
         this.solitude = parts.solitude();
         this.processIsQuiet = recorder::isQuiet;
-        LetterTable letters = new LetterTable(parts.calls(), topic, subscription.id());
+        LetterTable letters = new LetterTable(parts.calls(), parts.permits(), topic, subscription.id());
         this.cut = new Cut(options.batching(), subscription.ordered());
         this.dispatcher = new Dispatcher(
                 this, options.concurrency(), cut, health, new Ready(subscription.partitions(), subscription.levels()));
-        this.deliveries = new Deliveries(group, options, consumers, letters, cut, health, this::mark, this::isLive);
+        this.deliveries =
+                new Deliveries(group, options, consumers, letters, cut, health, monitor, this::mark, this::isLive);
         this.parking = new Parking(subscription, letters, dispatcher, this::mark, options.window());
         this.suspicion = new Suspicion(
                 letters,
@@ -175,7 +180,11 @@ final class Consumption implements Dispatcher.Work {
                 hopeful = true;
             }
         }
-        ill = health.isFailing();
+        if (ill != health.isFailing()) {
+            ill = !ill;
+            boolean now = ill;
+            monitor.tell(listener -> listener.failing(now));
+        }
     }
 
     private void tick() {
@@ -204,9 +213,12 @@ final class Consumption implements Dispatcher.Work {
             table.releaseAllBut(subscription.id(), me, List.copyOf(owned.keySet()));
             return;
         }
-        Shares.Move move = Shares.decide(view.partitions(), view.mine(), view.others());
+        Shares.Move move = options.partitions().isEmpty()
+                ? Shares.decide(view.partitions(), view.mine(), view.others())
+                : new Shares.Move(options.partitions().size() - view.mine(), false);
         if (move.take() > 0) {
-            List<Owned> taken = table.take(subscription, me, move.take(), options.window());
+            List<Owned> taken = table.take(subscription, me, move.take(), options.partitions(), options.window());
+            haltIfAhead(taken);
             parking.find(taken);
             dispatcher.lock().lock();
             try {
@@ -215,6 +227,8 @@ final class Consumption implements Dispatcher.Work {
             } finally {
                 dispatcher.lock().unlock();
             }
+            taken.forEach(
+                    partition -> monitor.tell(listener -> listener.taken(partition.partition(), partition.epoch())));
         } else if (move.give()) {
             give();
         }
@@ -224,6 +238,31 @@ final class Consumption implements Dispatcher.Work {
         parking.catchUp(mine());
         parking.warn(mine());
         warnOfLongUnits();
+    }
+
+    /** A group that is further than its log would pass over what is appended there: it must not go on by itself. */
+    private void haltIfAhead(List<Owned> taken) {
+        if (taken.isEmpty()) {
+            return;
+        }
+        Long[] ends = table.ends(topic);
+        for (Owned partition : taken) {
+            for (Strand strand : partition.strands()) {
+                long end = ends[strand.number()];
+                if (strand.cursor() > end) {
+                    strand.halt();
+                    log.error(
+                            "{}: it has done partition {} up to {}, but the log of topic \"{}\" ends at {}: the log has lost its end"
+                                    + " (a failover, a restore?). The partition waits until the group is cancelled and started anew",
+                            group,
+                            partition.partition(),
+                            strand.cursor(),
+                            topic,
+                            end);
+                    monitor.tell(listener -> listener.aheadOfLog(partition.partition(), strand.cursor(), end));
+                }
+            }
+        }
     }
 
     private List<Owned> mine() {
@@ -295,6 +334,7 @@ final class Consumption implements Dispatcher.Work {
                     if (partition.isLost()) {
                         log.warn("{}: partition {} has another owner now", group, partition.partition());
                         all.remove();
+                        monitor.tell(listener -> listener.left(partition.partition()));
                     } else if (partition.running == 0) {
                         leaving.add(partition);
                     }
@@ -317,6 +357,7 @@ final class Consumption implements Dispatcher.Work {
         } finally {
             dispatcher.lock().unlock();
         }
+        leaving.forEach(partition -> monitor.tell(listener -> listener.left(partition.partition())));
     }
 
     /** Reads what there is room for and returns how many messages that were. */
@@ -334,6 +375,7 @@ final class Consumption implements Dispatcher.Work {
             for (Owned partition : owned.values()) {
                 for (Strand strand : partition.strands()) {
                     if (!partition.isStopped()
+                            && !strand.isHalted()
                             && (strand.undone() <= options.window() - readAtOnce() || wantsMore(strand))) {
                         strands.add(strand);
                         owners.add(partition);
@@ -400,13 +442,52 @@ final class Consumption implements Dispatcher.Work {
 
     @Override
     public void finished(Run run, List<Item> items, Dispatcher.Result result) {
-        items.forEach(item -> item.strand.clear(item.message.offset()));
+        for (Item item : items) {
+            item.strand.clear(item.message.offset());
+        }
+        for (int i = 0; i < result.over(); i++) {
+            watchOrder(run, items.get(i).message);
+        }
         if (solitude.release(run)) {
             recorder.wakeGroups();
         }
         if (health.isFailing() || ill) {
             look();
         }
+    }
+
+    private void watchOrder(Run run, LogMessage message) {
+        if (run.key == null || !cut.parks()) {
+            return;
+        }
+        if (message.offset() <= run.last) {
+            log.error("{}: {} was handled after {} of its key", group, message, run.last);
+            monitor.outOfOrder(message);
+        }
+        run.last = Math.max(run.last, message.offset());
+    }
+
+    GroupMetrics metrics() {
+        Long[] ends = table.ends(topic);
+        Map<Integer, Long> lag = new TreeMap<>();
+        long underWay = 0;
+        dispatcher.lock().lock();
+        try {
+            for (Owned partition : owned.values()) {
+                for (Strand strand : partition.strands()) {
+                    underWay += strand.undone();
+                    lag.merge(partition.partition(), Math.max(0, ends[strand.number()] - strand.cursor()), Long::sum);
+                }
+            }
+        } finally {
+            dispatcher.lock().unlock();
+        }
+        return monitor.metrics(underWay, health.isFailing(), lag);
+    }
+
+    /** Records what was done by now. */
+    void record() {
+        recorder.recordNow();
     }
 
     private Mark mark(Owned partition, Strand strand, List<Item> items) {

@@ -49,14 +49,15 @@ final class Cut {
         return batching.isSingle();
     }
 
-    /** How many messages to take from the front of a run; none if its first unit of work is not there as a whole. */
+    /** How many messages to take from the front of a run; none if its first unit of work is not there as a whole, or too long. */
     int take(Deque<Item> front) {
         int most = batching.isSingle() ? MOST_AT_ONCE : batching.size();
         int count = 0;
         int whole = 0;
         boolean suspect = false;
         for (Item item : front) {
-            if (whole > 0 && (count >= most || suspect || item.isSuspect())) {
+            boolean enough = whole > 0 && (count >= most || suspect || item.isSuspect());
+            if (enough || (whole == 0 && count >= batching.limit())) {
                 break;
             }
             suspect |= item.isSuspect();
@@ -70,12 +71,12 @@ final class Cut {
 
     /** Whether the first unit of work is longer than allowed. */
     boolean isTooLong(Deque<Item> front) {
-        return isWork() && front.size() > batching.limit() && take(front) == 0;
+        return isWork() && front.size() >= batching.limit() && take(front) == 0;
     }
 
     /** Whether more must be read for the first unit of work, however much is there. */
     boolean wantsMore(Deque<Item> front) {
-        return isWork() && !front.isEmpty() && front.size() <= batching.limit() && take(front) == 0;
+        return isWork() && !front.isEmpty() && front.size() < batching.limit() && take(front) == 0;
     }
 
     /** Cuts what is handled at once into its units. */

@@ -45,6 +45,7 @@ final class Deliveries {
     private final LetterTable letters;
     private final Cut cut;
     private final Health health;
+    private final Monitor monitor;
     private final Parking.Marks marks;
     private final Predicate<Owned> live;
 
@@ -55,6 +56,7 @@ final class Deliveries {
             LetterTable letters,
             Cut cut,
             Health health,
+            Monitor monitor,
             Parking.Marks marks,
             Predicate<Owned> live) {
         this.group = group;
@@ -64,6 +66,7 @@ final class Deliveries {
         this.letters = letters;
         this.cut = cut;
         this.health = health;
+        this.monitor = monitor;
         this.marks = marks;
         this.live = live;
     }
@@ -83,7 +86,7 @@ final class Deliveries {
             Result one = one(worker, run, item);
             over += one.over();
             if (one.over() == 0 || one.stopped()) {
-                return new Result(over, one.delay(), one.stopped());
+                return new Result(over, one.delay(), one.stopped(), one.full());
             }
         }
         return new Result(over, 0, false);
@@ -95,6 +98,7 @@ final class Deliveries {
         Throwable problem = null;
         boolean[] recorded = new boolean[1];
         List<Item> unit = List.of(item);
+        long began = System.nanoTime();
         worker.begin(run, unit);
         try {
             consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> {
@@ -114,7 +118,7 @@ final class Deliveries {
             problem = settle(run, item);
         }
         if (problem == null) {
-            return done(unit);
+            return done(unit, began);
         }
         return failed(run, unit, problem);
     }
@@ -136,7 +140,11 @@ final class Deliveries {
         return new Fenced();
     }
 
-    private Result done(List<Item> items) {
+    private Result done(List<Item> items, long began) {
+        long took = (System.nanoTime() - began) / Math.max(1, items.size());
+        for (Item item : items) {
+            monitor.handled(item.message, took);
+        }
         List<Item> failedBefore = List.of();
         for (Item item : items) {
             if (item.failures > 0 || item.parked) {
@@ -212,6 +220,7 @@ final class Deliveries {
             return new Result(0, PATIENCE, false);
         }
         List<List<Item>> units = cut.units(items);
+        long began = System.nanoTime();
         worker.begin(run, units.getFirst());
         Throwable problem = null;
         try {
@@ -228,7 +237,7 @@ final class Deliveries {
             return new Result(units.getFirst().size(), 0, stops(run));
         }
         if (problem == null) {
-            return done(items);
+            return done(items, began);
         }
         return units.size() == 1 || isOurs(problem)
                 ? failed(run, units.getFirst(), problem)
@@ -245,6 +254,7 @@ final class Deliveries {
         List<Item> over = new ArrayList<>();
         List<Item>[] bad = newUnit();
         Throwable[] why = new Throwable[1];
+        long began = System.nanoTime();
         worker.begin(run, units.getFirst());
         Throwable problem = null;
         try {
@@ -266,6 +276,7 @@ final class Deliveries {
                             break;
                         }
                         health.failed(unit.getFirst());
+                        monitor.failed(unit.getFirst().message, unit.getFirst().failures + 1, e);
                         unit.forEach(item -> item.failures++);
                         burials.add(burial(run, unit, e));
                     }
@@ -283,13 +294,13 @@ final class Deliveries {
         if (problem != null) {
             return failed(run, units.getFirst(), problem);
         }
+        done(good, began);
         List<Item> failedUnit = bad[0];
         if (failedUnit == null || why[0] == null) {
-            done(over);
             return new Result(over.size(), 0, false);
         }
         Result next = failed(run, failedUnit, why[0]);
-        return new Result(over.size() + next.over(), next.delay(), next.stopped());
+        return new Result(over.size() + next.over(), next.delay(), next.stopped(), next.full());
     }
 
     @SuppressWarnings("unchecked") // an array of one, for what a lambda finds
@@ -301,7 +312,7 @@ final class Deliveries {
 
     /** Whether it was not the handler that failed. */
     private static boolean isOurs(Throwable problem) {
-        return problem instanceof Fenced || problem instanceof NotBegun;
+        return problem instanceof Fenced || problem instanceof NotBegun || problem instanceof Consumers.Busy;
     }
 
     private boolean isOver(List<Item> unit, Throwable problem) {
@@ -330,6 +341,9 @@ final class Deliveries {
         if (problem instanceof NotBegun) {
             return new Result(0, OUR_NEXT_TRY, false);
         }
+        if (problem instanceof Consumers.Busy busy) {
+            return new Result(0, 0, false, busy.limit);
+        }
         boolean rejected = problem instanceof Outcome.Undone said && said.outcome() instanceof Outcome.Reject;
         if (!rejected && health.failed(first)) {
             log.error(
@@ -341,6 +355,7 @@ final class Deliveries {
         }
         boolean over = isOver(unit, problem);
         unit.forEach(item -> item.failures++);
+        monitor.failed(first.message, first.failures, problem);
         Duration delay = retry.delay(first.failures);
         if (health.isFailing()) {
             delay = retry.longest();
@@ -400,6 +415,7 @@ final class Deliveries {
                 first.message,
                 first.failures,
                 problem.toString());
+        unit.forEach(item -> monitor.deadLettered(item.message, problem.toString()));
         return new Burial(
                 marks.of(run.owned, run.strand, unit),
                 first.failures,

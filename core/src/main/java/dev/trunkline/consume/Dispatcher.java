@@ -5,12 +5,15 @@ import dev.trunkline.consume.Run.Item;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -47,8 +50,14 @@ final class Dispatcher {
      * @param over how many of them are over, well or not
      * @param delay before the next one is tried, in nanoseconds
      * @param stopped the last one that is over stops its run
+     * @param full what the next one waits for, if its consumer has enough to do
      */
-    record Result(int over, long delay, boolean stopped) {}
+    record Result(
+            int over, long delay, boolean stopped, @Nullable Semaphore full) {
+        Result(int over, long delay, boolean stopped) {
+            this(over, delay, stopped, null);
+        }
+    }
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition idle = lock.newCondition();
@@ -62,6 +71,9 @@ final class Dispatcher {
     private final Set<Run> held = new LinkedHashSet<>();
     /** Parked runs with messages from the log, to be parked behind them. */
     private final Set<Run> arrivals = new LinkedHashSet<>();
+
+    /** Runs whose consumers have enough to do. */
+    private final Map<Semaphore, ArrayDeque<Run>> crowded = new HashMap<>();
 
     private final Set<Worker> workers = new HashSet<>();
     private int hung;
@@ -217,9 +229,12 @@ final class Dispatcher {
         if (owned.isStopped()) {
             discard(run);
             idle.signalAll();
+        } else if (result.full() != null) {
+            crowded.computeIfAbsent(result.full(), full -> new ArrayDeque<>()).add(run);
         } else if (result.delay() > 0) {
             run.notBefore = System.nanoTime() + result.delay();
-            if (run.failingSince == 0) {
+            Item head = run.front().peekFirst();
+            if (run.failingSince == 0 && head != null && head.failures > 0) {
                 run.failingSince = System.nanoTime();
             }
             later.add(run);
@@ -231,10 +246,22 @@ final class Dispatcher {
             }
             enqueue(run);
         }
+        if (!crowded.isEmpty()) {
+            letIn();
+        }
         if (wanted) {
             wanted = false;
             work.needed();
         }
+    }
+
+    private void letIn() {
+        crowded.forEach((limit, runs) -> {
+            for (int n = limit.availablePermits(); n > 0 && !runs.isEmpty(); n--) {
+                enqueue(runs.remove());
+            }
+        });
+        crowded.values().removeIf(ArrayDeque::isEmpty);
     }
 
     /** The first message of a run that is held is over, without having been handled. Under the lock. */
@@ -489,6 +516,7 @@ final class Dispatcher {
         take(later, its).forEach(this::discard);
         take(held, its).forEach(this::discard);
         take(arrivals, its).forEach(this::discard);
+        crowded.values().forEach(runs -> take(runs, its).forEach(this::discard));
         owned.strands().forEach(strand -> strand.runs.clear());
     }
 

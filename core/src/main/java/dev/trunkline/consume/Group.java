@@ -3,8 +3,12 @@ package dev.trunkline.consume;
 import dev.trunkline.Codec;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.DeadLetters;
+import dev.trunkline.GroupListener;
+import dev.trunkline.GroupMetrics;
 import dev.trunkline.Handler;
 import dev.trunkline.LogMessage;
+import dev.trunkline.Receipt;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TransactionalHandler;
 import java.time.Duration;
@@ -23,6 +27,7 @@ final class Group<T> implements ConsumerGroup<T> {
     private final Groups groups;
     private final Consumers<T> consumers;
     private final ReentrantLock lock = new ReentrantLock();
+    private GroupListener listener = new GroupListener() {};
     private volatile @Nullable Consumption consumption;
     private boolean closed;
 
@@ -75,12 +80,28 @@ final class Group<T> implements ConsumerGroup<T> {
     }
 
     @Override
+    public ConsumerGroup<T> limit(String id, int concurrency) {
+        if (concurrency < 1) {
+            throw new IllegalArgumentException("a concurrency of " + concurrency + " handles nothing: use 1 or more");
+        }
+        return locked(() -> {
+            requireOpen();
+            requireConsumer(id);
+            consumers.limit(id, concurrency);
+        });
+    }
+
+    private void requireConsumer(String id) {
+        if (!consumers.has(id)) {
+            throw new ConsumerGroupException(this + " has no consumer \"" + id + "\"");
+        }
+    }
+
+    @Override
     public ConsumerGroup<T> removeConsumer(String id) {
         return locked(() -> {
             requireOpen();
-            if (!consumers.has(id)) {
-                throw new ConsumerGroupException(this + " has no consumer \"" + id + "\"");
-            }
+            requireConsumer(id);
             if (consumption != null && consumers.size() == 1) {
                 throw new ConsumerGroupException("\"" + id + "\" is the last consumer of " + this
                         + ", which is started: close the group instead");
@@ -102,6 +123,38 @@ final class Group<T> implements ConsumerGroup<T> {
     }
 
     @Override
+    public ConsumerGroup<T> listener(GroupListener newListener) {
+        Objects.requireNonNull(newListener, "listener");
+        return locked(() -> {
+            requireOpen();
+            if (consumption != null) {
+                throw new ConsumerGroupException(this + " is started: set its listener before");
+            }
+            listener = newListener;
+        });
+    }
+
+    @Override
+    public boolean await(Receipt receipt, Duration timeout) throws InterruptedException {
+        if (!receipt.topic().equals(topic)) {
+            throw new ConsumerGroupException(
+                    "message " + receipt.id() + " is of topic \"" + receipt.topic() + "\", not \"" + topic + "\"");
+        }
+        Consumption here = consumption;
+        return new Awaiting(groups.calls(), name, receipt, here == null ? () -> {} : here::record, timeout).run();
+    }
+
+    @Override
+    public DeadLetters deadLetters() {
+        return new GroupLetters(groups.calls(), name, topic);
+    }
+
+    @Override
+    public GroupMetrics metrics() {
+        return started().metrics();
+    }
+
+    @Override
     public ConsumerGroup<T> start(SubscriptionOptions options) {
         Objects.requireNonNull(options, "options");
         return locked(() -> {
@@ -117,7 +170,7 @@ final class Group<T> implements ConsumerGroup<T> {
                         this + " has a consumer that is not transactional: only transactional ones"
                                 + " can have several messages in a transaction");
             }
-            consumption = groups.consume(this, options, consumers);
+            consumption = groups.consume(this, options, consumers, new Monitor(listener));
         });
     }
 

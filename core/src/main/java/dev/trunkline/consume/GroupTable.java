@@ -1,11 +1,13 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.UnknownTopicException;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -86,9 +88,10 @@ final class GroupTable {
      * Takes partitions. What was done in them is read in statements of their own, after the take-over was committed: earlier they
      * may not see the last owner's last record.
      *
+     * @param only of these; empty: of all
      * @param window how far the last owner may have read ahead
      */
-    List<Owned> take(Subscription subscription, long session, int most, int window) {
+    List<Owned> take(Subscription subscription, long session, int most, Set<Integer> only, int window) {
         Map<Integer, Taken> taken = calls.call(
                 "take",
                 row -> {
@@ -100,7 +103,8 @@ final class GroupTable {
                 },
                 session,
                 subscription.id(),
-                most);
+                most,
+                only.isEmpty() ? null : only.toArray(Integer[]::new));
         if (taken.isEmpty()) {
             return List.of();
         }
@@ -196,6 +200,19 @@ final class GroupTable {
 
     private static <T> T[] column(List<Entry> entries, IntFunction<T[]> array, Function<Entry, T> column) {
         return entries.stream().map(column).toArray(array);
+    }
+
+    /** Where the strands of a topic end. */
+    Long[] ends(String topic) {
+        return calls.call(
+                "bounds",
+                row -> {
+                    if (!row.next()) {
+                        throw new UnknownTopicException("there is no topic \"" + topic + "\" any more");
+                    }
+                    return (Long[]) row.getArray(2).getArray();
+                },
+                topic);
     }
 
     /** Changes the status, if that is allowed, and returns the one before. */

@@ -2,6 +2,7 @@ package dev.trunkline.consume;
 
 import dev.trunkline.Codec;
 import dev.trunkline.ConsumerGroup;
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
@@ -11,13 +12,16 @@ import dev.trunkline.log.SegmentedLog;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The consumer groups of this process, and what they share. A session begins with the first group that is started. */
 public final class Groups implements AutoCloseable {
 
-    private final Database database;
+    private static final int SPARE_CONNECTIONS = 2;
+
+    private final Database own;
     private final Codec codec;
     private final SegmentedLog log;
     private final Bell bell;
@@ -26,6 +30,10 @@ public final class Groups implements AutoCloseable {
     private final Duration lease;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Group<?>, Consumption> started = new ConcurrentHashMap<>();
+    private final Calls calls;
+    /** As many handlers may have a connection at once as leave some for everything else. */
+    private final Semaphore permits;
+
     private @Nullable Parts parts;
 
     /** What the groups of a process share. */
@@ -35,36 +43,58 @@ public final class Groups implements AutoCloseable {
             Session session,
             Recorder recorder,
             Solitude solitude,
+            Semaphore permits,
             SegmentedLog log,
             Duration pollInterval) {}
 
+    /**
+     * Nothing is read or written before a group is started.
+     *
+     * @param database for what grows with the work
+     * @param own for what must not wait for it
+     * @param connections how many the first one has
+     */
     public Groups(
             Database database,
+            Database own,
+            int connections,
             Codec codec,
             SegmentedLog log,
             Bell bell,
             Doorbell doorbell,
             Duration pollInterval,
             Duration lease) {
-        this.database = database;
+        this.own = own;
+        this.permits = new Semaphore(Math.max(1, connections - SPARE_CONNECTIONS));
         this.codec = codec;
         this.log = log;
         this.bell = bell;
         this.doorbell = doorbell;
         this.pollInterval = pollInterval;
         this.lease = lease;
+        this.calls = new Calls(database, Statements.beside(Groups.class, "consume.sql", database.schema()));
+    }
+
+    Calls calls() {
+        return calls;
     }
 
     public <T> ConsumerGroup<T> create(String name, String topic, Class<T> type) {
         return new Group<>(name, topic, type, codec, this);
     }
 
-    Consumption consume(Group<?> group, SubscriptionOptions options, Consumers<?> consumers) {
+    Consumption consume(Group<?> group, SubscriptionOptions options, Consumers<?> consumers, Monitor monitor) {
         Parts shared = parts();
         GroupTable.Subscription subscription = shared.table()
                 .subscribe(group.name(), group.topic(), options.start().name());
+        for (int partition : options.partitions()) {
+            if (partition < 0 || partition >= subscription.partitions()) {
+                throw new ConsumerGroupException("topic \"" + group.topic() + "\" has partitions 0 to "
+                        + (subscription.partitions() - 1) + ", not " + partition);
+            }
+        }
         Consumption consumption =
-                new Consumption(group.name(), group.topic(), subscription, options, consumers, shared);
+                new Consumption(group.name(), group.topic(), subscription, options, consumers, monitor, shared);
         started.put(group, consumption);
         shared.recorder().add(consumption);
         bell.onRing(consumption, consumption::look);
@@ -82,12 +112,10 @@ public final class Groups implements AutoCloseable {
         try {
             Parts now = parts;
             if (now == null) {
-                Statements statements = Statements.beside(Groups.class, "consume.sql", database.schema());
-                Calls calls = new Calls(database, statements);
                 GroupTable table = new GroupTable(calls);
-                Session session = new Session(database, statements, lease).start();
-                Recorder recorder = new Recorder(table, session).start();
-                now = new Parts(calls, table, session, recorder, new Solitude(), log, pollInterval);
+                Session session = new Session(own, calls.statements(), lease).start();
+                Recorder recorder = new Recorder(new GroupTable(new Calls(own, calls.statements())), session).start();
+                now = new Parts(calls, table, session, recorder, new Solitude(), permits, log, pollInterval);
                 parts = now;
                 doorbell.startListening();
             }

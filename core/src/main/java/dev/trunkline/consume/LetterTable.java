@@ -6,6 +6,7 @@ import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Priority;
 import dev.trunkline.consume.Run.Item;
 import dev.trunkline.database.Failure;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -16,6 +17,9 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +27,17 @@ import org.jspecify.annotations.Nullable;
 /** What a group could not do at once, and the fence of what it did: the functions of {@code 010_letters.sql}, for one group. */
 final class LetterTable {
 
+    private static final long CONNECTION_SECONDS = 10;
+
     private final Calls calls;
+    private final Semaphore permits;
     private final String topic;
     private final int subscription;
 
-    LetterTable(Calls calls, String topic, int subscription) {
+    /** @param permits for as many transactions of handlers as there are connections for */
+    LetterTable(Calls calls, Semaphore permits, String topic, int subscription) {
         this.calls = calls;
+        this.permits = permits;
         this.topic = topic;
         this.subscription = subscription;
     }
@@ -80,6 +89,19 @@ final class LetterTable {
      * @throws DatabaseUnavailableException if there was no connection: nothing was begun
      */
     void transact(Mark mark, long idleMillis, Body body) throws Exception {
+        if (!permits.tryAcquire(CONNECTION_SECONDS, TimeUnit.SECONDS)) {
+            throw new DatabaseUnavailableException(
+                    "all connections for handlers are taken",
+                    new TimeoutException("after " + CONNECTION_SECONDS + " s"));
+        }
+        try {
+            transactNow(mark, idleMillis, body);
+        } finally {
+            permits.release();
+        }
+    }
+
+    private void transactNow(Mark mark, long idleMillis, Body body) throws Exception {
         Connection connection = calls.database().borrow();
         try (connection) {
             connection.setAutoCommit(false);
@@ -231,13 +253,6 @@ final class LetterTable {
     }
 
     private LogMessage message(Run run, Priority priority, ResultSet row) throws SQLException {
-        Map<String, String> headers = new LinkedHashMap<>();
-        if (row.getArray(10) != null) {
-            String[] texts = (String[]) row.getArray(10).getArray();
-            for (int i = 0; i < texts.length; i += 2) {
-                headers.put(texts[i], texts[i + 1]);
-            }
-        }
         return new LogMessage(
                 topic,
                 run.owned.partition(),
@@ -247,12 +262,23 @@ final class LetterTable {
                 row.getLong(3),
                 row.getBoolean(4),
                 row.getString(7),
-                headers,
+                headers(row.getArray(10)),
                 row.getString(9),
                 row.getString(8),
                 instant(row, 5),
                 instant(row, 6),
                 row.getBytes(11));
+    }
+
+    static Map<String, String> headers(@Nullable Array namesAndValues) throws SQLException {
+        Map<String, String> headers = new LinkedHashMap<>();
+        if (namesAndValues != null) {
+            String[] texts = (String[]) namesAndValues.getArray();
+            for (int i = 0; i < texts.length; i += 2) {
+                headers.put(texts[i], texts[i + 1]);
+            }
+        }
+        return headers;
     }
 
     private static Instant instant(ResultSet row, int column) throws SQLException {

@@ -120,6 +120,7 @@ final class Parking {
             group(
                     dispatcher.takeLater(run -> run.key != null
                             && !run.parked
+                            && run.failingSince != 0
                             && !isFull(run.owned)
                             && (now - run.failingSince > PARK_AFTER || run.waiting.size() > window / 4)),
                     blocked);

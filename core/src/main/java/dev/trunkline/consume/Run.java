@@ -26,6 +26,8 @@ final class Run {
     boolean parked;
     /** A dead letter stops it: nothing of it is handled. */
     boolean stopped;
+    /** The highest offset that was handled. */
+    long last = -1;
     /** When its first message may be tried again. */
     long notBefore;
     /** Since when its first message has failed; zero if it has not. */

@@ -23,6 +23,7 @@ final class Strand {
 
     private long sequence;
     private boolean changed;
+    private boolean halted;
     private final Map<Long, Integer> attempts = new HashMap<>();
     /** By key; messages without a key have runs of their own and are not in here. */
     final Map<String, Run> runs = new HashMap<>();
@@ -121,6 +122,15 @@ final class Strand {
             from = done.nextSetBit(to);
         }
         return ranges.append('}').toString();
+    }
+
+    /** Nothing more is to be read. */
+    void halt() {
+        halted = true;
+    }
+
+    boolean isHalted() {
+        return halted;
     }
 
     /** Its last owner died: what it may have read ahead is suspect. */

@@ -34,6 +34,11 @@ public final class Database implements AutoCloseable {
         T on(Connection connection) throws SQLException;
     }
 
+    /** The same, for somebody who does not close it. */
+    public Database shared() {
+        return new Database(source, () -> {}, schema);
+    }
+
     public String schema() {
         return schema;
     }

@@ -28,7 +28,8 @@ public final class Migrator {
             "007_upkeep.sql",
             "008_reading.sql",
             "009_groups.sql",
-            "010_letters.sql");
+            "010_letters.sql",
+            "012_await.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");

@@ -25,7 +25,7 @@ select trunkline.leave_group(?, ?)
 select s.status, s.partitions, s.sessions, s.counts, s.intents from trunkline.shares(?) s
 
 -- name: take
-select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?) t
+select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?, ?) t
 
 -- name: done
 select d.strand, array(select lower(r) from unnest(d.done) r order by 1), array(select upper(r) from unnest(d.done) r order by 1)
@@ -109,3 +109,25 @@ select trunkline.recorded(?, ?, ?, ?, ?)
 select pg_terminate_backend(a.pid)
 from pg_stat_activity a
 where a.application_name = ? and a.state like 'idle in transaction%' and a.datname = current_database()
+
+-- name: hasOffset
+select trunkline.has_offset(?, ?)
+
+-- name: fate
+select trunkline.fate(?, ?, ?, ?, ?, ?)
+
+-- name: bounds
+select t.levels, b.ends from trunkline.topic t cross join lateral trunkline.bounds(t.id) b where t.name = ?
+
+-- name: deadLetters
+select d.id, d.partition, d."offset", d.message_id, d.key, d.headers, d.content_type, d.payload, d.attempts, d.error, d.stack, d.history, d.buried_at, d.intent
+from trunkline.dead_letters d
+where d.group_name = ? and d.topic = ? and d.id > ?
+order by d.id
+limit ?
+
+-- name: redrive
+select trunkline.redrive(?, ?, ?)
+
+-- name: discard
+select trunkline.discard(?, ?, ?)

@@ -150,7 +150,8 @@ $$;
 
 -- Takes free partitions, and those of ended sessions, which were orphaned, at the next epoch. What the last owner did is read afterwards,
 -- in a statement of its own: this one may not yet see its last commit.
-create function trunkline.take(a_session bigint, a_subscription int, a_most int) returns table (partition int, epoch bigint, orphaned boolean)
+create function trunkline.take(a_session bigint, a_subscription int, a_most int, a_only int[] default null)
+    returns table (partition int, epoch bigint, orphaned boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -160,6 +161,7 @@ begin
         select h.partition, h.session is not null as orphaned
         from trunkline.holder h
         where h.subscription = a_subscription
+          and (a_only is null or h.partition = any (a_only))
           and (h.session is null or exists (select from trunkline.session s where s.id = h.session and s.ended_at is not null))
           and exists (select from trunkline.session s where s.id = a_session and s.ended_at is null)
         order by h.partition limit a_most for update of h skip locked

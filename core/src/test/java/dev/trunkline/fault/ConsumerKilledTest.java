@@ -116,6 +116,35 @@ class ConsumerKilledTest {
         assertNothingSkipped();
     }
 
+    @Test
+    void a_message_that_kills_its_process_is_a_dead_letter_after_three_deaths() throws Exception {
+        killedBy(ConsumingProcess.HALT);
+    }
+
+    @Test
+    void a_handler_that_exits_is_found_like_one_that_kills() throws Exception {
+        killedBy(ConsumingProcess.EXIT);
+    }
+
+    private void killedBy(String text) throws Exception {
+        publish(20);
+        trunkline.publisher().publish(Message.of("orders", text).withKey("killer"));
+        publish(20);
+        int deaths = 0;
+        while (database.number("select count(*) from trunkline.dead_letter") == 0) {
+            Consumer consumer = start();
+            await(() ->
+                    !consumer.process().isAlive() || database.number("select count(*) from trunkline.dead_letter") > 0);
+            deaths += consumer.process().isAlive() ? 0 : 1;
+        }
+        assertThat(deaths).as("seed %d", seed).isEqualTo(3);
+        assertThat(database.query("select key, text from trunkline.dead_letters where error like '%died%'"))
+                .containsExactly("killer|" + text);
+        awaitAllHandled();
+        assertNothingSkipped();
+        await(() -> database.number("select count(*) from trunkline.suspect") == 0);
+    }
+
     private Consumer start() {
         ChildJvm process = ChildJvm.start(
                 ConsumingProcess.class,

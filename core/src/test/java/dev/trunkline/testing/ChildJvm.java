@@ -63,6 +63,10 @@ public final class ChildJvm implements AutoCloseable {
         process.toHandle().destroyForcibly(); // that of the process itself would close its streams
     }
 
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
     public int waitFor() throws InterruptedException {
         return process.waitFor();
     }

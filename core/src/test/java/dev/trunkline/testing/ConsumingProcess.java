@@ -12,7 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A process that consumes the topic {@code orders} as the group {@code g} until it is killed. It says {@code started <process
- * id>}, and its handler puts every message, whose text is a number, into the table {@code delivery}.
+ * id>}, and its handler puts every message, whose text is a number, into the table {@code delivery}. Of {@link #HALT} it
+ * dies at once, and of {@link #EXIT} as of {@code System.exit}.
  */
 public final class ConsumingProcess {
 
@@ -20,6 +21,8 @@ public final class ConsumingProcess {
             + " key text not null, number int not null, process bigint not null, epoch bigint not null)";
 
     public static final String STARTED = "started ";
+    public static final String HALT = "-1";
+    public static final String EXIT = "-2";
 
     private final PreparedStatement insert;
     private final ReentrantLock inserting = new ReentrantLock();
@@ -46,6 +49,12 @@ public final class ConsumingProcess {
     }
 
     private void handle(Delivery<String> delivery) throws SQLException {
+        if (delivery.payload().equals(HALT)) {
+            Runtime.getRuntime().halt(1);
+        }
+        if (delivery.payload().equals(EXIT)) {
+            System.exit(1);
+        }
         inserting.lock();
         try {
             insert.setString(1, delivery.key());

@@ -1,0 +1,34 @@
+package dev.trunkline;
+
+import java.time.Duration;
+
+/**
+ * Told what happens in a group, for metrics and logs. Called on the threads of handlers and of the group: be quick. What it throws is
+ * logged and changes nothing.
+ */
+public interface GroupListener {
+
+    /** A message was handled. */
+    default void handled(LogMessage message, Duration took) {}
+
+    /** An attempt has failed. */
+    default void failed(LogMessage message, int attempt, Throwable problem) {}
+
+    /** A message was given up. */
+    default void deadLettered(LogMessage message, String error) {}
+
+    /** A message was handled after a later one of its key. */
+    default void outOfOrder(LogMessage message) {}
+
+    /** Most messages fail, or no longer do. */
+    default void failing(boolean failing) {}
+
+    /** This process owns a partition now. */
+    default void taken(int partition, long epoch) {}
+
+    /** This process no longer owns a partition. */
+    default void left(int partition) {}
+
+    /** The group is further in a partition than its log, which must have lost its end: the partition waits. */
+    default void aheadOfLog(int partition, long cursor, long end) {}
+}

@@ -1,0 +1,85 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.DeadLetter;
+import dev.trunkline.DeadLetters;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** {@link DeadLetters} of a group. */
+record GroupLetters(Calls calls, String group, String topic) implements DeadLetters {
+
+    @Override
+    public List<DeadLetter> list(long afterId, int most) {
+        if (most < 1) {
+            throw new IllegalArgumentException("a page of " + most + " dead letters is empty: use 1 or more");
+        }
+        return calls.call(
+                "deadLetters",
+                row -> {
+                    List<DeadLetter> found = new ArrayList<>();
+                    while (row.next()) {
+                        found.add(letter(row));
+                    }
+                    return found;
+                },
+                group,
+                topic,
+                afterId,
+                most);
+    }
+
+    private static DeadLetter letter(ResultSet row) throws SQLException {
+        return new DeadLetter(
+                row.getLong(1),
+                row.getInt(2),
+                row.getLong(3),
+                row.getLong(4),
+                row.getString(5),
+                LetterTable.headers(row.getArray(6)),
+                row.getString(7),
+                row.getBytes(8),
+                row.getInt(9),
+                row.getString(10),
+                row.getString(11),
+                List.of((String[]) row.getArray(12).getArray()),
+                row.getObject(13, OffsetDateTime.class).toInstant(),
+                row.getString(14) != null);
+    }
+
+    @Override
+    public long redrive(Collection<Long> ids) {
+        return decide("redrive", ids);
+    }
+
+    @Override
+    public long redriveAll() {
+        return decide("redrive", null);
+    }
+
+    @Override
+    public long discard(Collection<Long> ids) {
+        return decide("discard", ids);
+    }
+
+    @Override
+    public long discardAll() {
+        return decide("discard", null);
+    }
+
+    private long decide(String what, @Nullable Collection<Long> ids) {
+        return calls.call(
+                what,
+                row -> {
+                    row.next();
+                    return row.getLong(1);
+                },
+                group,
+                topic,
+                ids == null ? null : ids.toArray(Long[]::new));
+    }
+}
