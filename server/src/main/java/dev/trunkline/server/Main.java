@@ -1,6 +1,7 @@
 package dev.trunkline.server;
 
 import dev.trunkline.server.demo.DemoCommand;
+import dev.trunkline.server.demo.MemberCommand;
 import dev.trunkline.server.topics.TopicsCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -16,6 +17,7 @@ import picocli.CommandLine.ScopeType;
         versionProvider = Version.class,
         subcommands = {
             DemoCommand.class,
+            MemberCommand.class,
             SchemaCommand.class,
             MigrateCommand.class,
             TopicsCommand.class,

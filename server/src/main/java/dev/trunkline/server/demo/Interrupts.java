@@ -1,15 +1,12 @@
 package dev.trunkline.server.demo;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandleProxies;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.lang.reflect.Method;
-import java.time.Duration;
+import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ctrl-C as a request. The JVM's own way would run the shutdown hooks, and with them stop the embedded PostgreSQL, while
@@ -19,20 +16,23 @@ import java.util.concurrent.CountDownLatch;
  */
 final class Interrupts implements AutoCloseable {
 
-    static final int EXIT_CODE = 130;
-    private static final List<String> SIGNALS = List.of("INT", "TERM");
+    private static final int EXIT_CODE = 130;
 
-    private final Duration patience;
     private final CountDownLatch stop = new CountDownLatch(1);
+    private final AtomicBoolean requested = new AtomicBoolean();
     private final Map<String, Object> before = new HashMap<>();
-    private boolean requested;
 
-    /** Handles signals from now on. After the first, a second one or the end of patience ends the JVM. */
-    Interrupts(Duration patience) {
-        this.patience = patience;
-        for (String signal : SIGNALS) {
+    /** Handles signals from now on. After the first, a second one ends the JVM. */
+    Interrupts() {
+        for (String signal : List.of("INT", "TERM")) {
             try {
-                before.put(signal, handle(signal, handler()));
+                Class<?>[] type = {Class.forName("sun.misc.SignalHandler")};
+                before.put(
+                        signal,
+                        handle(
+                                signal,
+                                Proxy.newProxyInstance(
+                                        getClass().getClassLoader(), type, (proxy, method, arguments) -> request())));
             } catch (ReflectiveOperationException e) {
                 // The JVM keeps signals to itself (-Xrs): Ctrl-C then ends the demo without a proof.
             }
@@ -46,39 +46,16 @@ final class Interrupts implements AutoCloseable {
 
     private static Object handle(String name, Object handler) throws ReflectiveOperationException {
         Class<?> signal = Class.forName("sun.misc.Signal");
-        Method handle = signal.getMethod("handle", signal, handlerType());
-        return handle.invoke(null, signal.getConstructor(String.class).newInstance(name), handler);
+        return signal.getMethod("handle", signal, Class.forName("sun.misc.SignalHandler"))
+                .invoke(null, signal.getConstructor(String.class).newInstance(name), handler);
     }
 
-    private static Class<?> handlerType() throws ClassNotFoundException {
-        return Class.forName("sun.misc.SignalHandler");
-    }
-
-    private Object handler() throws ReflectiveOperationException {
-        Runnable request = this::request;
-        MethodHandle run = MethodHandles.publicLookup()
-                .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
-                .bindTo(request);
-        return MethodHandleProxies.asInterfaceInstance(
-                handlerType(), MethodHandles.dropArguments(run, 0, Object.class));
-    }
-
-    private synchronized void request() {
-        if (requested) {
+    private @Nullable Object request() {
+        if (requested.getAndSet(true)) {
             System.exit(EXIT_CODE);
         }
-        requested = true;
         stop.countDown();
-        Thread.ofPlatform().daemon().name("demo-patience").start(this::exitLater);
-    }
-
-    private void exitLater() {
-        try {
-            Thread.sleep(patience);
-            System.exit(EXIT_CODE);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        return null;
     }
 
     @Override

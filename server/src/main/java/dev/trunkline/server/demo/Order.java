@@ -1,40 +1,47 @@
 package dev.trunkline.server.demo;
 
-import java.time.Duration;
+import dev.trunkline.Message;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * What is published.
+ * What is published. A customer belongs to one writer, which so knows the sequence of the customer's orders. Every second order
+ * is published in a transaction, the others on their own: the sequence runs through both.
  *
  * @param number counts the orders of one writer
  * @param customer its key
  */
-record Order(Way way, int writer, long number, String customer, int cents, int delayMillis) {
+record Order(int writer, long number, String customer, int cents) {
 
-    static final Duration SHORTEST_DELAY = Duration.ofMillis(50);
-    static final Duration LONGEST_DELAY = Duration.ofMillis(500);
-    private static final int CUSTOMERS = 100;
+    static final String TOPIC = "orders.events";
+    /** Has one customer only, whose seventh order is poison. */
+    static final int UNLUCKY_WRITER = 0;
 
-    /** What makes an order this one: its writer and its number. */
-    record Id(int writer, long number) {
-        @Override
-        public String toString() {
-            return "order " + number + " of writer " + writer;
-        }
-    }
-
-    static Order random(Way way, int writer, long number) {
+    static Order next(int writer, long number) {
         ThreadLocalRandom random = ThreadLocalRandom.current();
-        return new Order(
-                way,
-                writer,
-                number,
-                "customer-" + random.nextInt(CUSTOMERS),
-                random.nextInt(100, 100_000),
-                way == Way.DELAYED ? (int) random.nextLong(SHORTEST_DELAY.toMillis(), LONGEST_DELAY.toMillis()) : 0);
+        String customer = writer == UNLUCKY_WRITER ? "unlucky" : "customer-" + writer + "-" + random.nextInt(25);
+        return new Order(writer, number, customer, random.nextInt(100, 100_000));
     }
 
-    Id id() {
-        return new Id(writer, number);
+    boolean inTransaction() {
+        return number % 2 == 0;
+    }
+
+    /** Every fifth transaction is. */
+    boolean rolledBack() {
+        return number % 10 == 0;
+    }
+
+    /** One group's handler can not take it. */
+    boolean poisonous() {
+        return writer == UNLUCKY_WRITER && number == 7;
+    }
+
+    Message message() {
+        return Message.of(TOPIC, this).withKey(customer);
+    }
+
+    @Override
+    public String toString() {
+        return "order " + number + " of writer " + writer + " for " + customer;
     }
 }

@@ -12,45 +12,27 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /** Where the demo runs. In a database that stays it has a schema of its own, which it drops at the end. */
-final class Place implements AutoCloseable {
-
-    private final Address address;
-    private final String name;
-    private final @Nullable EmbeddedPostgres postgres;
-    private final boolean stays;
-
-    private Place(Address address, String name, @Nullable EmbeddedPostgres postgres, boolean stays) {
-        this.address = address;
-        this.name = name;
-        this.postgres = postgres;
-        this.stays = stays;
-    }
+record Place(Address address, @Nullable EmbeddedPostgres postgres, boolean stays) implements AutoCloseable {
 
     static Place temporary() {
-        EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start();
-        return new Place(of(postgres, "trunkline"), "a temporary " + postgres, postgres, false);
+        return of(EmbeddedPostgres.temporary().start(), "trunkline", false);
     }
 
     static Place at(Path data) {
-        EmbeddedPostgres postgres = EmbeddedPostgres.at(data).start();
-        return new Place(of(postgres, freshSchema()), postgres.toString(), postgres, true);
+        return of(EmbeddedPostgres.at(data).start(), freshSchema(), true);
     }
 
     static Place given(String url, @Nullable String user, @Nullable String password) {
-        Address address = Address.of(url, user, password, freshSchema());
-        return new Place(address, address.toString(), null, true);
+        return new Place(Address.of(url, user, password, freshSchema()), null, true);
     }
 
-    private static Address of(EmbeddedPostgres postgres, String schema) {
-        return new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), schema);
+    private static Place of(EmbeddedPostgres postgres, String schema, boolean stays) {
+        Address address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), schema);
+        return new Place(address, postgres, stays);
     }
 
     private static String freshSchema() {
         return "trunkline_demo_%08x".formatted(ThreadLocalRandom.current().nextInt());
-    }
-
-    Address address() {
-        return address;
     }
 
     void execute(String statement) throws SQLException {
@@ -64,8 +46,13 @@ final class Place implements AutoCloseable {
     public void close() {
         try {
             if (stays) {
-                cleanUp();
+                execute("cleanUp");
             }
+        } catch (SQLException e) {
+            throw new TrunklineException(
+                    "the demo's schema could not be dropped (" + e.getMessage() + "): run drop schema "
+                            + address.schema() + " cascade",
+                    e);
         } finally {
             if (postgres != null) {
                 postgres.close();
@@ -73,19 +60,9 @@ final class Place implements AutoCloseable {
         }
     }
 
-    private void cleanUp() {
-        try {
-            execute("cleanUp");
-        } catch (SQLException e) {
-            throw new TrunklineException(
-                    "the demo's schema could not be dropped (" + e.getMessage() + "): run drop schema "
-                            + address.schema() + " cascade",
-                    e);
-        }
-    }
-
     @Override
     public String toString() {
-        return name + ", schema " + address.schema();
+        Object server = postgres == null ? address : stays ? postgres : "a temporary " + postgres;
+        return server + ", schema " + address.schema();
     }
 }

@@ -1,9 +1,8 @@
 package dev.trunkline.server.demo;
 
-import static dev.trunkline.server.demo.Sent.Outcome.ROLLED_BACK;
-import static dev.trunkline.server.demo.Sent.Outcome.UNKNOWN;
-
-import java.time.Duration;
+import dev.trunkline.server.demo.Accident.Loss;
+import dev.trunkline.server.demo.Books.DeadLetter;
+import dev.trunkline.server.demo.Notes.Note;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -12,11 +11,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Holds what was read from the log against what was published, promise by promise. */
+/** Holds what the handlers noted against what was published, promise by promise. */
 final class Proof {
 
     private static final int EXAMPLES = 3;
@@ -31,252 +28,201 @@ final class Proof {
         boolean holds() {
             return wrong.isEmpty();
         }
+
+        /** For people. */
+        String text() {
+            StringBuilder text = new StringBuilder(holds() ? "  holds  " : "  WRONG  ").append(claim);
+            wrong.stream()
+                    .limit(EXAMPLES)
+                    .forEach(example -> text.append("\n         - ").append(example));
+            if (wrong.size() > EXAMPLES) {
+                text.append("\n         - and ")
+                        .append(number(wrong.size() - EXAMPLES))
+                        .append(" more");
+            }
+            return text.append('\n').toString();
+        }
     }
 
     private final Evidence evidence;
-    private final Map<Order.Id, Sent> sent;
-    private final Map<Order.Id, Seen> seen = new HashMap<>();
-    private final List<String> repeated = new ArrayList<>();
-    private final Map<Integer, List<Seen>> partitions = new TreeMap<>();
+    /** What every group must have handled, each customer's in sequence. */
+    private final List<Order> committed;
+    /** By group and order, as they began. */
+    private final Map<String, Map<Order, List<Note>>> notes;
 
     private Proof(Evidence evidence) {
         this.evidence = evidence;
-        this.sent =
-                evidence.sent().stream().collect(Collectors.toMap(s -> s.order().id(), Function.identity()));
-        for (Seen message : evidence.seen()) {
-            Seen first = seen.putIfAbsent(message.order().id(), message);
-            if (first != null) {
-                repeated.add(message + " was read before, as " + first);
-            }
-            partitions
-                    .computeIfAbsent(message.partition(), p -> new ArrayList<>())
-                    .add(message);
-        }
-        evidence.ends().keySet().forEach(p -> partitions.computeIfAbsent(p, none -> new ArrayList<>()));
-        partitions.values().forEach(messages -> messages.sort(Comparator.comparingLong(Seen::offset)));
+        this.committed =
+                evidence.orders().stream().filter(order -> !order.rolledBack()).toList();
+        this.notes = evidence.notes().stream()
+                .sorted(Comparator.comparingLong(Note::began))
+                .collect(Collectors.groupingBy(Note::group, Collectors.groupingBy(Note::order)));
     }
 
     /** The lines of the proof. It holds if each of them does. */
     static List<Line> of(Evidence evidence) {
         Proof proof = new Proof(evidence);
         List<Line> lines = new ArrayList<>();
-        for (Way way : Way.values()) {
-            lines.add(proof.nothingIsLost(way));
-        }
-        lines.add(proof.nothingRolledBackIsSeen());
-        lines.add(proof.nothingIsRepeated());
+        Members.GROUPS.forEach(group -> lines.add(proof.nothingIsLost(group)));
         lines.add(proof.nothingIsMadeUp());
-        lines.add(proof.contentsAreIntact());
-        lines.add(proof.offsetsHaveNoGaps());
-        lines.add(proof.customersKeepTheirOrder());
-        lines.add(proof.commitsKeepTheirOrder());
-        lines.add(proof.nothingIsEarly());
         lines.add(proof.rowsAreMessages());
+        lines.add(proof.customersKeepTheirOrder());
+        lines.add(proof.repeatsHaveAReason());
+        lines.add(proof.poisonIsADeadLetter());
+        evidence.loss().ifPresent(loss -> lines.add(proof.partitionsFoundAnOwner(loss)));
         return lines;
     }
 
-    /** The lines for people. */
-    static String text(List<Line> lines) {
-        StringBuilder text = new StringBuilder();
-        for (Line line : lines) {
-            text.append(line.holds() ? "  holds  " : "  WRONG  ")
-                    .append(line.claim())
-                    .append('\n');
-            line.wrong().stream()
-                    .limit(EXAMPLES)
-                    .forEach(w -> text.append("         - ").append(w).append('\n'));
-            if (line.wrong().size() > EXAMPLES) {
-                text.append("         - and ")
-                        .append(number(line.wrong().size() - EXAMPLES))
-                        .append(" more\n");
-            }
-        }
-        return text.toString();
-    }
-
-    private Line nothingIsLost(Way way) {
+    private Line nothingIsLost(String group) {
         List<String> wrong = new ArrayList<>();
-        int committed = 0;
-        int read = 0;
-        int unknown = 0;
-        for (Sent message : evidence.sent()) {
-            if (message.order().way() == way && message.committed()) {
-                committed++;
-                if (seen.containsKey(message.order().id())) {
-                    read++;
-                } else {
-                    wrong.add(message.order().id() + " was committed and is not in the log");
-                }
-            } else if (message.order().way() == way && message.outcome() == UNKNOWN) {
-                unknown++;
+        List<Order> dead = evidence.deadLetters().stream()
+                .filter(letter -> letter.group().equals(group))
+                .map(DeadLetter::order)
+                .toList();
+        long done = 0;
+        long behind = 0;
+        for (Order order : committed) {
+            if (!handled(group, order).isEmpty()) {
+                done++;
+            } else if (dead.stream().anyMatch(letter -> isBehind(letter, order))) {
+                behind++;
+            } else if (!dead.contains(order)) {
+                wrong.add("not handled by " + group + ": " + order);
             }
         }
-        if (committed == 0) {
+        if (committed.isEmpty()) {
             wrong.add("nothing was committed, so nothing is shown");
         }
+        long parked = evidence.parked().getOrDefault(group, 0L);
+        if (behind != parked) {
+            wrong.add(number(behind) + " behind a dead letter were not handled, " + number(parked) + " are parked");
+        }
         return new Line(
-                "published " + way.text + ": " + number(committed) + " committed, " + number(read) + " of them read"
-                        + (unknown == 0 ? "" : "; of " + number(unknown) + " the outcome is unknown"),
+                "%s handled %s of %s committed orders; dead letters: %d, parked behind them: %s"
+                        .formatted(group, number(done), number(committed.size()), dead.size(), number(parked)),
                 wrong);
     }
 
-    private Line nothingRolledBackIsSeen() {
-        List<String> wrong = new ArrayList<>();
-        int rolledBack = 0;
-        for (Sent message : evidence.sent()) {
-            if (message.outcome() == ROLLED_BACK) {
-                rolledBack++;
-                Seen ghost = seen.get(message.order().id());
-                if (ghost != null) {
-                    wrong.add("rolled back, but in the log: " + ghost);
-                }
-            }
-        }
-        return new Line("rolled back: " + number(rolledBack) + ", of them read: " + number(wrong.size()), wrong);
+    private static boolean isBehind(Order letter, Order order) {
+        return letter.customer().equals(order.customer()) && letter.number() < order.number();
     }
 
-    private Line nothingIsRepeated() {
-        return new Line("read more than once: " + number(repeated.size()), repeated);
+    private List<Note> all(String group, Order order) {
+        return notes.getOrDefault(group, Map.of()).getOrDefault(order, List.of());
+    }
+
+    private List<Note> handled(String group, Order order) {
+        return all(group, order).stream().filter(note -> !note.failed()).toList();
     }
 
     private Line nothingIsMadeUp() {
-        List<String> wrong = seen.values().stream()
-                .filter(message -> !sent.containsKey(message.order().id()))
-                .map(message -> "nobody published " + message)
+        Set<Order> real = new HashSet<>(committed);
+        List<String> wrong = evidence.notes().stream()
+                .filter(note -> !real.contains(note.order()))
+                .map(note -> "nobody committed " + note)
                 .toList();
-        return new Line("read but never published: " + number(wrong.size()), wrong);
-    }
-
-    private Line contentsAreIntact() {
-        List<String> wrong = new ArrayList<>();
-        for (Seen message : evidence.seen()) {
-            Sent original = sent.get(message.order().id());
-            if (original != null && !original.order().equals(message.order())) {
-                wrong.add(message + " reads " + message.order() + ", published was " + original.order());
-            } else if (!message.order().customer().equals(message.key())) {
-                wrong.add(message + " has the key " + message.key() + " instead of "
-                        + message.order().customer());
-            }
-        }
         return new Line(
-                "read as published, payload and key: " + number(evidence.seen().size() - wrong.size()), wrong);
-    }
-
-    private Line offsetsHaveNoGaps() {
-        List<String> wrong = new ArrayList<>();
-        partitions.forEach((partition, messages) -> {
-            long next = 0;
-            for (Seen message : messages) {
-                if (message.offset() != next) {
-                    wrong.add("partition " + partition + " goes on at offset " + message.offset() + " instead of "
-                            + next);
-                }
-                next = message.offset() + 1;
-            }
-            Long end = evidence.ends().get(partition);
-            if (end == null || end != next) {
-                wrong.add("partition " + partition + " was read up to " + next + ", its end is " + end);
-            }
-        });
-        return new Line("offsets without a gap from 0 to the end: " + partitions.size() + " partitions", wrong);
-    }
-
-    /** The orders of one customer lie in one partition; those of one writer among them in the order of its calls. */
-    private Line customersKeepTheirOrder() {
-        List<String> wrong = new ArrayList<>();
-        Map<String, Integer> homes = new HashMap<>();
-        Map<String, Seen> last = new HashMap<>();
-        forEachAtOnce((message, original) -> {
-            String customer = message.order().customer();
-            Integer home = homes.putIfAbsent(customer, message.partition());
-            if (home != null && home != message.partition()) {
-                wrong.add(customer + " is in partition " + home + " and in " + message.partition());
-            }
-            Seen before = last.put(customer + "/" + message.order().writer(), message);
-            if (before != null && before.order().number() >= message.order().number()) {
-                wrong.add(message + " comes after " + before);
-            }
-        });
-        return new Line("order kept for each customer: " + number(homes.size()) + " customers", wrong);
-    }
-
-    /** What was committed before another publish call began has the lower offset, whoever made the calls and how. */
-    private Line commitsKeepTheirOrder() {
-        List<String> wrong = new ArrayList<>();
-        Map<Integer, Entry> latest = new HashMap<>();
-        int[] compared = {0};
-        forEachAtOnce((message, original) -> {
-            compared[0]++;
-            Entry lower = latest.get(message.partition());
-            if (lower != null
-                    && original.committed()
-                    && original.ended() < lower.original().began()) {
-                wrong.add(message + " was committed " + (lower.original().began() - original.ended()) / 1_000
-                        + " µs before the publish began of " + lower.message());
-            }
-            if (lower == null || original.began() > lower.original().began()) {
-                latest.put(message.partition(), new Entry(message, original));
-            }
-        });
-        return new Line(
-                "committed before another publish began, hence a lower offset, across threads and ways: "
-                        + number(compared[0]) + " messages",
-                wrong);
-    }
-
-    private record Entry(Seen message, Sent original) {}
-
-    @FunctionalInterface
-    private interface Visit {
-        void on(Seen message, Sent original);
-    }
-
-    /** Published messages that were not delayed, by partition and offset. */
-    private void forEachAtOnce(Visit visit) {
-        for (List<Seen> messages : partitions.values()) {
-            for (Seen message : messages) {
-                Sent original = sent.get(message.order().id());
-                if (original != null && original.order().way() != Way.DELAYED) {
-                    visit.on(message, original);
-                }
-            }
-        }
-    }
-
-    private Line nothingIsEarly() {
-        List<String> wrong = new ArrayList<>();
-        int delayed = 0;
-        for (Seen message : evidence.seen()) {
-            Sent original = sent.get(message.order().id());
-            if (original != null && original.order().way() == Way.DELAYED) {
-                delayed++;
-                long wait = message.at() - original.began();
-                long due = Duration.ofMillis(original.order().delayMillis()).toNanos();
-                if (wait < due) {
-                    wrong.add(message + " was read after " + wait / 1_000_000 + " ms, due after " + due / 1_000_000);
-                }
-            }
-        }
-        return new Line(
-                "delayed, of them read before they were due: " + number(wrong.size()) + " of " + number(delayed),
+                "rolled back: " + number(evidence.orders().size() - committed.size()) + ", of them handled: "
+                        + number(wrong.size()),
                 wrong);
     }
 
     private Line rowsAreMessages() {
         List<String> wrong = new ArrayList<>();
-        Set<Order.Id> messages = new HashSet<>();
-        seen.values().stream()
-                .filter(m -> m.order().way() == Way.IN_TRANSACTION)
-                .forEach(m -> messages.add(m.order().id()));
-        evidence.rows().stream()
-                .filter(row -> !messages.contains(row))
-                .forEach(row -> wrong.add(row + " has a row and no message"));
-        messages.stream()
-                .filter(id -> !evidence.rows().contains(id))
-                .forEach(id -> wrong.add(id + " has a message and no row"));
+        Set<Order> rows = new HashSet<>(evidence.rows());
+        Set<Order> messages = evidence.notes().stream()
+                .map(Note::order)
+                .filter(Order::inTransaction)
+                .collect(Collectors.toSet());
+        rows.stream().filter(row -> !messages.contains(row)).forEach(row -> wrong.add("a row, no message: " + row));
+        messages.stream().filter(m -> !rows.contains(m)).forEach(m -> wrong.add("a message, no row: " + m));
         return new Line(
-                "business rows and their messages, one to one: "
-                        + number(evidence.rows().size()) + " and " + number(messages.size()),
+                "business rows and their messages, one to one: " + number(rows.size()) + " and "
+                        + number(messages.size()),
+                wrong);
+    }
+
+    /** An order is begun when the customer's order before it is over, whoever had that one; and no owner goes back. */
+    private Line customersKeepTheirOrder() {
+        List<String> wrong = new ArrayList<>();
+        Map<List<Object>, Note> last = new HashMap<>();
+        for (String group : Members.GROUPS) {
+            for (Order order : committed) {
+                List<Note> all = all(group, order);
+                for (Note note : all) {
+                    follow(last, List.of(group, order.customer(), note.epoch()), note, note, wrong);
+                }
+                if (!all.isEmpty()) {
+                    Note over = handled(group, order).stream()
+                            .min(Comparator.comparingLong(Note::ended))
+                            .orElse(all.getLast());
+                    follow(last, List.of(group, order.customer()), all.getFirst(), over, wrong);
+                }
+            }
+        }
+        long customers = committed.stream().map(Order::customer).distinct().count();
+        return new Line(
+                "in sequence for each customer, in each group, across processes: " + number(customers) + " customers",
+                wrong);
+    }
+
+    private static void follow(
+            Map<List<Object>, Note> last, List<Object> whose, Note first, Note over, List<String> wrong) {
+        Note before = last.put(whose, over);
+        if (before != null && first.began() < before.ended()) {
+            wrong.add(first + " began before the end of " + before);
+        }
+    }
+
+    private Line repeatsHaveAReason() {
+        List<String> wrong = new ArrayList<>();
+        long killed = evidence.loss().map(Loss::process).orElse(0L);
+        Map<Boolean, Integer> counts = new HashMap<>();
+        for (String group : Members.GROUPS) {
+            for (Order order : committed) {
+                List<Note> handled = handled(group, order);
+                for (int i = 1; i < handled.size(); i++) {
+                    counts.merge(handled.get(i - 1).process() == killed, 1, Integer::sum);
+                    if (handled.get(i).epoch() <= handled.get(i - 1).epoch()) {
+                        wrong.add("twice, but its partition had no new owner: " + handled.get(i));
+                    }
+                }
+            }
+        }
+        return new Line(
+                "handled twice: %s that the killed process had not yet recorded, %s when partitions moved otherwise"
+                        .formatted(number(counts.getOrDefault(true, 0)), number(counts.getOrDefault(false, 0))),
+                wrong);
+    }
+
+    private Line poisonIsADeadLetter() {
+        List<String> wrong = new ArrayList<>();
+        List<DeadLetter> letters = evidence.deadLetters();
+        List<Order> poison = committed.stream().filter(Order::poisonous).toList();
+        if (!letters.stream().map(DeadLetter::order).toList().equals(poison)) {
+            wrong.add("the poison is " + poison);
+        }
+        for (DeadLetter letter : letters) {
+            List<Note> tried = all(letter.group(), letter.order());
+            if (letter.attempts() != Members.ATTEMPTS
+                    || tried.size() < Members.ATTEMPTS
+                    || !tried.stream().allMatch(Note::failed)) {
+                wrong.add("its handler should have failed " + Members.ATTEMPTS + " times, and noted " + tried);
+            }
+        }
+        return new Line("dead letters: " + letters, wrong);
+    }
+
+    private Line partitionsFoundAnOwner(Loss loss) {
+        List<String> wrong = new ArrayList<>();
+        int returned = evidence.holders().getOrDefault(loss.heir(), 0);
+        if (!loss.owned() || returned == 0) {
+            wrong.add("partitions are held by " + evidence.holders());
+        }
+        return new Line(
+                "process " + loss.process() + " was killed; its " + loss.partitions()
+                        + " partitions had an owner after " + number(loss.millis()) + " ms; process " + loss.heir()
+                        + ", in its place, has " + returned,
                 wrong);
     }
 

@@ -1,48 +1,59 @@
 package dev.trunkline.server.demo;
 
-import dev.trunkline.server.demo.Sent.Outcome;
+import dev.trunkline.Publisher;
+import dev.trunkline.server.Address;
+import dev.trunkline.server.Sql;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
-/** Publishes one order after the other until told to stop, and notes what became of each. */
-final class Writer implements Callable<List<Sent>> {
+/**
+ * Publishes an order every now and then until told to stop, and returns them all: on its own, or in a business transaction, a row
+ * and its message together or not at all.
+ */
+record Writer(int number, Address address, Publisher publisher, CountDownLatch stop) implements Callable<List<Order>> {
 
-    private final Way way;
-    private final int number;
-    private final Publishing publishing;
-    private final Tally tally;
-    private final CountDownLatch stop;
-
-    Writer(Way way, int number, Publishing publishing, Tally tally, CountDownLatch stop) {
-        this.way = way;
-        this.number = number;
-        this.publishing = publishing;
-        this.tally = tally;
-        this.stop = stop;
-    }
+    static final int WRITERS = 5;
 
     @Override
-    public List<Sent> call() {
-        List<Sent> sent = new ArrayList<>();
-        try (publishing) {
-            while (stop.getCount() > 0) {
-                sent.add(publish(Order.random(way, number, sent.size() + 1L)));
+    public List<Order> call() throws SQLException, InterruptedException {
+        int pause = number == Order.UNLUCKY_WRITER ? 100 : 3;
+        List<Order> orders = new ArrayList<>();
+        try (Connection connection = address.connect()) {
+            connection.setAutoCommit(false);
+            while (!stop.await(pause, TimeUnit.MILLISECONDS)) {
+                Order order = Order.next(number, orders.size() + 1L);
+                if (order.inTransaction()) {
+                    transact(connection, order);
+                } else {
+                    publisher.publish(order.message());
+                }
+                orders.add(order);
             }
-            return sent;
+            return orders;
         } finally {
             stop.countDown(); // a writer that failed ends the demo
         }
     }
 
-    private Sent publish(Order order) {
-        long began = tally.now();
-        Outcome outcome = publishing.publish(order);
-        long ended = tally.now();
-        if (outcome == Outcome.COMMITTED) {
-            tally.published.increment();
+    private void transact(Connection connection, Order order) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement(Sql.of(Writer.class, "demo.sql", "insertOrder"))) {
+            insert.setInt(1, order.writer());
+            insert.setLong(2, order.number());
+            insert.setString(3, order.customer());
+            insert.setInt(4, order.cents());
+            insert.executeUpdate();
         }
-        return new Sent(order, outcome, began, ended);
+        publisher.publish(connection, order.message());
+        if (order.rolledBack()) {
+            connection.rollback();
+        } else {
+            connection.commit();
+        }
     }
 }

@@ -1,7 +1,8 @@
 /**
- * The demo, which proves itself. {@link dev.trunkline.server.demo.Writer}s publish orders in three ways and note what
- * they know of each; a {@link dev.trunkline.server.demo.Reader} notes what it finds in the log. At the end
- * {@link dev.trunkline.server.demo.Proof} compares the two notes, promise by promise.
+ * The demo, which proves itself. {@link dev.trunkline.server.demo.Writer}s publish orders and know what became of each; the
+ * handlers of three groups, in two processes, write {@link dev.trunkline.server.demo.Notes} of what they handled; in mid-run
+ * an {@link dev.trunkline.server.demo.Accident} kills the second process. At the end {@link dev.trunkline.server.demo.Proof}
+ * holds one against the other, promise by promise.
  */
 @NullMarked
 package dev.trunkline.server.demo;

@@ -13,7 +13,36 @@ create table demo_orders (
 insert into demo_orders (writer, number, customer, cents) values (?, ?, ?, ?)
 
 -- name: orders
-select writer, number from demo_orders
+select writer, number, customer, cents from demo_orders
+
+-- name: groups
+select s.group_name, sum(l.lag), sum(l.cursor)
+from subscription s
+join topic t on t.id = s.topic
+cross join lateral lag(s.group_name, t.name) l
+group by s.id
+order by s.id
+
+-- name: holders
+select split_part(s.name, '@', 1)::bigint as process, count(*)::int
+from holder h
+join session s on s.id = h.session and s.ended_at is null
+group by process
+
+-- name: deadLetters
+select s.group_name, d.payload, d.attempts, d.error
+from dead_letter d
+join subscription s on s.id = d.subscription
+order by d.id
+
+-- name: canPark
+select to_regclass('parked') is not null
+
+-- name: parked
+select s.group_name, count(*)
+from parked p
+join subscription s on s.id = p.subscription
+group by s.group_name
 
 -- name: cleanUp
 do $$

@@ -1,247 +1,247 @@
 package dev.trunkline.server.demo;
 
-import static dev.trunkline.server.demo.Sent.Outcome.COMMITTED;
-import static dev.trunkline.server.demo.Sent.Outcome.ROLLED_BACK;
-import static dev.trunkline.server.demo.Sent.Outcome.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.trunkline.server.demo.Accident.Loss;
+import dev.trunkline.server.demo.Books.DeadLetter;
+import dev.trunkline.server.demo.Notes.Note;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Each error is sown into evidence that is otherwise sound, and must be found by the line that is about it. */
 class ProofTest {
 
-    private static final long MILLISECOND = 1_000_000;
+    private static final long KILLED = 11;
+    private static final long OTHER = 12;
+    private static final long HEIR = 13;
 
-    private final List<Sent> sent = new ArrayList<>();
-    private final List<Seen> seen = new ArrayList<>();
-    private final Set<Order.Id> rows = new HashSet<>();
-    private final Map<Integer, Long> ends = new HashMap<>();
-    private long clock;
+    private final List<Order> orders = new ArrayList<>();
+    private final List<Note> notes = new ArrayList<>();
+    private final List<Order> rows = new ArrayList<>();
+    private final List<DeadLetter> deadLetters = new ArrayList<>();
+    private final Map<String, Long> parked = new HashMap<>();
+    private final Map<Long, Integer> holders = new HashMap<>(Map.of(OTHER, 40, HEIR, 8));
+    private Optional<Loss> loss = Optional.of(new Loss(KILLED, 24, true, 4_100, HEIR));
+    private long tickets;
 
-    /** Three rounds: writers 1 and 2 on their own, 3 in transactions, 4 delayed; two customers in two partitions. */
+    /** Two writers with two customers; orders up to the fifth are handled by the process that is killed then. */
     @BeforeEach
     void soundEvidence() {
-        for (int number = 1; number <= 6; number++) {
-            publish(Way.ON_ITS_OWN, 1, number);
-            publish(Way.ON_ITS_OWN, 2, number);
-            rows.add(publish(Way.IN_TRANSACTION, 3, number).id());
-            publish(Way.DELAYED, 4, number);
-            send(order(Way.IN_TRANSACTION, 5, number), ROLLED_BACK);
+        for (int number = 1; number <= 10; number++) {
+            for (int writer : List.of(Order.UNLUCKY_WRITER, 1)) {
+                Order order = new Order(writer, number, "customer-" + writer, 100);
+                orders.add(order);
+                if (order.rolledBack()) {
+                    continue;
+                }
+                if (order.inTransaction()) {
+                    rows.add(order);
+                }
+                for (String group : Members.GROUPS) {
+                    if (group.equals("inventory") && order.poisonous()) {
+                        bury(order, Members.ATTEMPTS);
+                    } else {
+                        note(group, order, number <= 5 ? KILLED : OTHER, number <= 5 ? 1 : 2, false);
+                    }
+                }
+            }
         }
     }
 
     @Test
     void sound_evidence_holds_in_every_line() {
         assertThat(wrong()).isEmpty();
-        assertThat(Proof.text(Proof.of(evidence())))
-                .contains("published on its own: 12 committed, 12 of them read")
-                .contains("rolled back: 6, of them read: 0")
-                .contains("one to one: 6 and 6")
-                .doesNotContain("WRONG");
+        assertThat(text())
+                .contains("email handled 18 of 18 committed orders")
+                .contains("inventory handled 17 of 18 committed orders; dead letters: 1, parked behind them: 0")
+                .contains("rolled back: 2, of them handled: 0")
+                .contains("one to one: 8 and 8")
+                .contains("handled twice: 0 that the killed process had not yet recorded, 0 ")
+                .contains("order 7 of writer 0 for customer-0, given up by inventory after 3 attempts: too bad")
+                .contains("process 11 was killed; its 24 partitions had an owner after 4,100 ms");
     }
 
     @Test
-    void a_lost_message_is_found() {
-        // The last of its partition, and the end says so too: nothing else gives it away.
-        Seen last = seen.removeLast();
-        ends.put(last.partition(), last.offset());
-        assertThat(wrong()).containsExactly("published delayed: 6 committed, 5 of them read");
-        assertThat(text()).contains(last.order().id() + " was committed and is not in the log");
+    void an_order_that_one_group_has_not_handled_is_found() {
+        notes.remove(find("analytics", 1, 9));
+        assertThat(wrong()).singleElement().asString().startsWith("analytics handled 17 of 18");
+        assertThat(text()).contains("not handled by analytics: order 9 of writer 1");
     }
 
     @Test
-    void a_message_that_was_never_read_is_found_by_the_end_of_its_partition() {
-        ends.merge(1, 1L, Long::sum);
-        assertThat(wrong()).singleElement().asString().startsWith("offsets without a gap");
-    }
-
-    @Test
-    void a_doubled_message_is_found() {
-        append(seen.getLast().order());
-        assertThat(wrong()).containsExactly("read more than once: 1");
-    }
-
-    @Test
-    void a_message_read_twice_at_one_offset_is_found() {
-        seen.add(seen.getFirst());
-        assertThat(wrong()).anyMatch(line -> line.equals("read more than once: 1"));
-    }
-
-    @Test
-    void a_message_that_nobody_published_is_found() {
-        append(order(Way.ON_ITS_OWN, 9, 2));
-        assertThat(wrong()).containsExactly("read but never published: 1");
-    }
-
-    @Test
-    void a_message_that_was_rolled_back_is_found() {
-        Order order = order(Way.IN_TRANSACTION, 5, 1);
-        append(order);
-        rows.add(order.id());
-        assertThat(wrong()).containsExactly("rolled back: 6, of them read: 1");
-    }
-
-    @Test
-    void a_hole_is_found() {
-        Seen last = seen.removeLast();
-        seen.add(new Seen(last.order(), last.key(), last.partition(), last.offset() + 1, last.at()));
-        ends.merge(last.partition(), 1L, Long::sum);
-        assertThat(wrong()).singleElement().asString().startsWith("offsets without a gap");
-        assertThat(text()).contains("goes on at offset " + (last.offset() + 1) + " instead of " + last.offset());
-    }
-
-    @Test
-    void reordered_messages_of_one_writer_are_found() {
-        swapOffsets(new Order.Id(1, 1), new Order.Id(1, 3));
+    void an_order_that_was_rolled_back_is_found() {
+        note("email", orders.getLast(), OTHER, 2, false);
         assertThat(wrong())
-                .hasSize(2)
-                .anyMatch(line -> line.startsWith("order kept for each customer"))
-                .anyMatch(line -> line.startsWith("committed before another publish began"));
+                .containsExactly(
+                        "rolled back: 2, of them handled: 1", "business rows and their messages, one to one: 8 and 9");
     }
 
     @Test
-    void reordered_messages_of_two_writers_and_ways_are_found() {
-        swapOffsets(new Order.Id(2, 1), new Order.Id(3, 1));
-        assertThat(wrong()).singleElement().asString().startsWith("committed before another publish began");
-    }
-
-    @Test
-    void messages_whose_publishing_overlapped_may_lie_in_any_order() {
-        Sent first = find(new Order.Id(2, 1));
-        Sent second = find(new Order.Id(3, 1));
-        sent.set(sent.indexOf(first), new Sent(first.order(), COMMITTED, first.began(), second.began() + 1));
-        swapOffsets(first.order().id(), second.order().id());
-        assertThat(wrong()).isEmpty();
-    }
-
-    @Test
-    void a_customer_in_two_partitions_is_found() {
-        Seen last = seen.removeLast();
-        seen.removeLast();
-        seen.removeIf(message -> message.order().number() == 6);
-        assertThat(last.order().number()).isEqualTo(6);
-        Order stray = order(Way.ON_ITS_OWN, 1, 8);
-        send(stray, COMMITTED);
-        seen.add(new Seen(stray, stray.customer(), 1, 99, clock));
-        assertThat(wrong()).anyMatch(line -> line.startsWith("order kept for each customer"));
-        assertThat(text()).contains("is in partition 0 and in 1");
-    }
-
-    @Test
-    void a_delayed_message_that_comes_early_is_found() {
-        Seen late = seen.getLast();
-        long began = find(late.order().id()).began();
-        seen.set(
-                seen.size() - 1,
-                new Seen(late.order(), late.key(), late.partition(), late.offset(), began + 49 * MILLISECOND));
-        assertThat(wrong()).containsExactly("delayed, of them read before they were due: 1 of 6");
-    }
-
-    @Test
-    void a_changed_payload_or_key_is_found() {
-        Seen first = seen.getFirst();
-        Order order = first.order();
-        Order changed = new Order(order.way(), order.writer(), order.number(), order.customer(), 1, 0);
-        seen.set(0, new Seen(changed, first.key(), first.partition(), first.offset(), first.at()));
-        assertThat(wrong()).containsExactly("read as published, payload and key: 23");
-
-        seen.set(0, new Seen(order, "somebody", first.partition(), first.offset(), first.at()));
-        assertThat(wrong()).containsExactly("read as published, payload and key: 23");
+    void an_order_that_nobody_published_or_that_was_changed_is_found() {
+        note("email", new Order(9, 1, "customer-9", 100), OTHER, 2, false);
+        note("email", new Order(1, 1, "customer-1", 101), OTHER, 2, false);
+        assertThat(wrong()).containsExactly("rolled back: 2, of them handled: 2");
     }
 
     @Test
     void a_row_without_a_message_and_a_message_without_a_row_are_found() {
-        rows.add(new Order.Id(5, 1));
-        rows.remove(new Order.Id(3, 1));
-        assertThat(wrong()).containsExactly("business rows and their messages, one to one: 6 and 6");
-        assertThat(text())
-                .contains("order 1 of writer 5 has a row and no message")
-                .contains("order 1 of writer 3 has a message and no row");
+        rows.set(0, new Order(5, 2, "customer-5", 100));
+        assertThat(wrong()).singleElement().asString().startsWith("business rows");
+        assertThat(text()).contains("a row, no message: order 2 of writer 5", "a message, no row: order 2 of writer 0");
     }
 
     @Test
-    void a_message_of_unknown_outcome_may_be_there_once_or_not_at_all() {
-        Order there = order(Way.ON_ITS_OWN, 1, 7);
-        send(there, UNKNOWN);
-        append(there);
-        send(order(Way.ON_ITS_OWN, 2, 7), UNKNOWN);
+    void an_order_that_was_begun_before_the_one_before_it_was_over_is_found() {
+        Note fifth = find("email", 1, 5);
+        Note sixth = find("email", 1, 6);
+        notes.set(notes.indexOf(fifth), between(fifth, fifth.began(), sixth.began() + 1));
+        notes.set(notes.indexOf(sixth), between(sixth, sixth.began(), sixth.began() + 2));
+        assertThat(wrong()).singleElement().asString().startsWith("in sequence");
+        assertThat(text())
+                .contains("order 6 of writer 1 for customer-1, by email in process 12 at epoch 2 began before");
+    }
+
+    @Test
+    void what_follows_a_dead_letter_waits_for_its_last_attempt() {
+        Note eighth = find("inventory", 0, 8);
+        Note lastAttempt = find("inventory", 0, 7);
+        notes.set(notes.indexOf(eighth), between(eighth, lastAttempt.began() - 1, lastAttempt.began() - 1));
+        assertThat(wrong()).singleElement().asString().startsWith("in sequence");
+    }
+
+    @Test
+    void what_the_killed_process_had_handled_may_come_again() {
+        for (Note note : List.copyOf(notes)) {
+            if (note.process() == KILLED && note.order().number() >= 4) {
+                notes.add(between(
+                        new Note(note.group(), note.order(), OTHER, 2, false, 0, 0),
+                        note.began() * 10 + tickets * 10,
+                        note.began() * 10 + tickets * 10 + 1));
+            }
+        }
+        // They come before what the killed process had not handled.
+        notes.replaceAll(note -> note.order().number() > 5
+                ? between(note, note.began() + tickets * 1_000, note.ended() + tickets * 1_000)
+                : note);
         assertThat(wrong()).isEmpty();
-        assertThat(text()).contains("12 committed, 12 of them read; of 2 the outcome is unknown");
+        assertThat(text()).contains("handled twice: 12 that the killed process had not yet recorded, 0 ");
+    }
+
+    @Test
+    void an_order_that_comes_twice_to_one_owner_is_found() {
+        note("email", find("email", 1, 9).order(), OTHER, 2, false);
+        assertThat(wrong()).singleElement().asString().startsWith("handled twice: 0 that");
+    }
+
+    @Test
+    void an_owner_that_goes_back_is_found() {
+        note("email", find("email", 1, 8).order(), HEIR, 3, false);
+        note("email", find("email", 1, 7).order(), HEIR, 3, false);
+        assertThat(wrong()).singleElement().asString().startsWith("in sequence");
+    }
+
+    @Test
+    void poison_that_did_not_become_a_dead_letter_is_found() {
+        Order poison = deadLetters.removeFirst().order();
+        assertThat(wrong()).hasSize(2).contains("dead letters: []");
+        notes.removeIf(note -> note.failed());
+        note("inventory", poison, OTHER, 9, false);
+        assertThat(wrong()).contains("dead letters: []");
+    }
+
+    @Test
+    void a_dead_letter_with_too_few_attempts_is_found() {
+        notes.remove(find("inventory", 0, 7));
+        assertThat(wrong()).singleElement().asString().startsWith("dead letters: [order 7 of writer 0");
+    }
+
+    @Test
+    void a_dead_letter_that_is_not_poison_is_found() {
+        deadLetters.add(new DeadLetter("email", orders.getFirst(), 3, "why"));
+        assertThat(wrong()).singleElement().asString().startsWith("dead letters: [");
+    }
+
+    @Test
+    void what_is_parked_behind_a_dead_letter_need_not_be_handled() {
+        notes.remove(find("inventory", 0, 8));
+        notes.remove(find("inventory", 0, 9));
+        parked.put("inventory", 2L);
+        assertThat(wrong()).isEmpty();
+        assertThat(text())
+                .contains("inventory handled 15 of 18 committed orders; dead letters: 1, parked behind them: 2");
+        parked.put("inventory", 1L);
+        assertThat(wrong()).singleElement().asString().startsWith("inventory handled");
+    }
+
+    @Test
+    void partitions_that_nobody_holds_or_gave_back_are_found() {
+        holders.remove(HEIR);
+        assertThat(wrong()).singleElement().asString().startsWith("process 11 was killed");
+        holders.put(HEIR, 8);
+        loss = Optional.of(new Loss(KILLED, 24, false, 30_000, HEIR));
+        assertThat(wrong()).singleElement().asString().startsWith("process 11 was killed");
     }
 
     @Test
     void nothing_at_all_proves_nothing() {
-        List<Proof.Line> lines = Proof.of(new Evidence(List.of(), List.of(), Set.of(), Map.of()));
-        assertThat(lines).filteredOn(line -> !line.holds()).hasSize(Way.values().length);
+        orders.clear();
+        notes.clear();
+        rows.clear();
+        deadLetters.clear();
+        loss = Optional.empty();
+        assertThat(wrong()).hasSize(Members.GROUPS.size());
     }
 
     @Test
     void only_the_first_examples_are_shown() {
-        seen.clear();
-        assertThat(text()).contains("- and 9 more");
+        notes.removeIf(note -> note.group().equals("email"));
+        assertThat(text()).contains("- and 15 more");
     }
 
-    private static Order order(Way way, int writer, long number) {
-        int delay = way == Way.DELAYED ? 50 : 0;
-        return new Order(way, writer, number, "customer-" + number % 2, 100, delay);
+    private void note(String group, Order order, long process, long epoch, boolean failed) {
+        notes.add(new Note(group, order, process, epoch, failed, tickets++, tickets++));
     }
 
-    private Order publish(Way way, int writer, long number) {
-        Order order = order(way, writer, number);
-        send(order, COMMITTED);
-        append(order);
-        return order;
+    private void bury(Order order, int attempts) {
+        for (int attempt = 0; attempt < attempts; attempt++) {
+            note("inventory", order, OTHER, 2, true);
+        }
+        deadLetters.add(new DeadLetter("inventory", order, attempts, "too bad"));
     }
 
-    private void send(Order order, Sent.Outcome outcome) {
-        sent.add(new Sent(order, outcome, clock + 1, clock + 2));
-        clock += 10;
+    private static Note between(Note note, long began, long ended) {
+        return new Note(note.group(), note.order(), note.process(), note.epoch(), note.failed(), began, ended);
     }
 
-    /** To the partition of its customer. */
-    private void append(Order order) {
-        int partition = order.customer().equals("customer-0") ? 0 : 1;
-        long offset = ends.merge(partition, 1L, Long::sum) - 1;
-        seen.add(new Seen(order, order.customer(), partition, offset, clock + 60 * MILLISECOND));
-    }
-
-    private Sent find(Order.Id id) {
-        return sent.stream().filter(s -> s.order().id().equals(id)).findFirst().orElseThrow();
-    }
-
-    private void swapOffsets(Order.Id one, Order.Id other) {
-        Seen a = seen.stream()
-                .filter(s -> s.order().id().equals(one))
+    /** The last note of an order. */
+    private Note find(String group, int writer, long number) {
+        return notes.reversed().stream()
+                .filter(note -> note.group().equals(group)
+                        && note.order().writer() == writer
+                        && note.order().number() == number)
                 .findFirst()
                 .orElseThrow();
-        Seen b = seen.stream()
-                .filter(s -> s.order().id().equals(other))
-                .findFirst()
-                .orElseThrow();
-        assertThat(a.partition()).isEqualTo(b.partition());
-        seen.set(seen.indexOf(a), new Seen(a.order(), a.key(), a.partition(), b.offset(), a.at()));
-        seen.set(seen.indexOf(b), new Seen(b.order(), b.key(), b.partition(), a.offset(), b.at()));
     }
 
-    private Evidence evidence() {
-        return new Evidence(sent, seen, rows, ends);
+    private List<Proof.Line> proof() {
+        return Proof.of(new Evidence(orders, notes, rows, deadLetters, parked, holders, loss));
     }
 
     private List<String> wrong() {
-        return Proof.of(evidence()).stream()
+        return proof().stream()
                 .filter(line -> !line.holds())
                 .map(Proof.Line::claim)
                 .toList();
     }
 
     private String text() {
-        return Proof.text(Proof.of(evidence()));
+        StringBuilder text = new StringBuilder();
+        proof().forEach(line -> text.append(line.text()));
+        return text.toString();
     }
 }
