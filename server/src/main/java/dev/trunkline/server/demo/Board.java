@@ -15,7 +15,7 @@ final class Board {
 
     private final PrintWriter out;
     private final boolean terminal;
-    private long start = System.nanoTime();
+    private final long start = System.nanoTime();
     private final ReentrantLock writing = new ReentrantLock();
     private final Map<String, Long> doneBefore = new HashMap<>();
     private double shown;
@@ -29,11 +29,6 @@ final class Board {
     /** How often to show the groups. */
     int intervalMillis() {
         return terminal ? 500 : 1_000;
-    }
-
-    /** Counts the seconds from now on. */
-    void begin() {
-        start = System.nanoTime();
     }
 
     /** Writes a line that stays, above the table. */

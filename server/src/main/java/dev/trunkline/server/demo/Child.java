@@ -14,7 +14,11 @@ record Child(Process process) implements AutoCloseable {
     /** Starts a process and returns once its members have started. */
     static Child start(Address address, Path notes) throws IOException {
         Path log = notes.resolve("members.log");
+        // Ctrl-C goes to all processes of a terminal: this one alone decides when the other ends.
         ProcessBuilder command = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        "trap '' INT; exec \"$0\" \"$@\"",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
@@ -40,14 +44,18 @@ record Child(Process process) implements AutoCloseable {
     }
 
     /** SIGKILL, where there is one. */
-    void kill() {
-        process.destroyForcibly().onExit().join();
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
     }
 
     @Override
     public void close() throws IOException {
         process.getOutputStream().close();
-        process.onExit().completeOnTimeout(process, 20, TimeUnit.SECONDS).join();
-        kill();
+        try {
+            process.waitFor(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        process.destroyForcibly();
     }
 }

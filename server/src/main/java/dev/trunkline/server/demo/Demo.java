@@ -5,7 +5,6 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.server.Address;
 import dev.trunkline.server.demo.Accident.Loss;
 import dev.trunkline.server.demo.Books.Group;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -13,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,12 +25,11 @@ record Demo(Address address, Trunkline trunkline, Path notes, Books books, Board
     /** How long to wait for orders that nobody handles before they count as lost. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    Evidence run(Duration duration) throws IOException, SQLException, InterruptedException, ExecutionException {
+    Evidence run(Duration duration) throws Exception {
         trunkline.topics().create(TopicConfiguration.pubSub(Order.TOPIC).withPartitions(Members.PARTITIONS));
         try (Accident accident = new Accident(address, notes, books);
                 ExecutorService threads = Executors.newCachedThreadPool()) {
             Members.join(trunkline, new Notes(notes));
-            board.begin();
             try {
                 Future<Optional<Loss>> loss =
                         threads.submit(() -> stop.await(duration.toMillis() / 4, TimeUnit.MILLISECONDS)

@@ -3,16 +3,13 @@ package dev.trunkline.server.demo;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dev.trunkline.Trunkline;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -58,7 +55,7 @@ public final class DemoCommand implements Callable<Integer> {
     String password;
 
     @Override
-    public Integer call() throws IOException, SQLException, InterruptedException, ExecutionException {
+    public Integer call() throws Exception {
         if (seconds < 1 || seconds > MOST_SECONDS) {
             throw new ParameterException(
                     command.commandLine(), "--seconds is " + seconds + ": use 1 to " + MOST_SECONDS);
@@ -81,8 +78,8 @@ public final class DemoCommand implements Callable<Integer> {
         return data == null ? Place.temporary() : Place.at(data);
     }
 
-    private int run(Place place, CountDownLatch stop, PrintWriter out)
-            throws IOException, SQLException, InterruptedException, ExecutionException {
+    @SuppressWarnings("SystemConsoleNull") // it does in newer JDKs too: Main asks for it
+    private int run(Place place, CountDownLatch stop, PrintWriter out) throws Exception {
         // What the groups warn of is the demo's own doing, and told by its proof.
         ((Logger) LoggerFactory.getLogger("dev.trunkline.consume")).setLevel(Level.OFF);
         try (Trunkline trunkline =
@@ -91,7 +88,7 @@ public final class DemoCommand implements Callable<Integer> {
             Path notes = Files.createTempDirectory("trunkline-demo-");
             out.println("What the handlers do is noted in " + notes);
             Books books = new Books(place.address(), trunkline.codec());
-            Board board = new Board(out, isTerminal());
+            Board board = new Board(out, System.console() != null);
             Demo demo = new Demo(place.address(), trunkline, notes, books, board, stop);
             List<Proof.Line> proof = Proof.of(demo.run(Duration.ofSeconds(seconds)));
             long wrong = proof.stream().filter(line -> !line.holds()).count();
@@ -105,10 +102,5 @@ public final class DemoCommand implements Callable<Integer> {
             out.println("All " + proof.size() + " lines hold.");
             return 0;
         }
-    }
-
-    @SuppressWarnings("SystemConsoleNull") // it does in newer JDKs too: Main asks for it
-    private static boolean isTerminal() {
-        return System.console() != null;
     }
 }

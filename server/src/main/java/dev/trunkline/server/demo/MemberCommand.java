@@ -23,15 +23,12 @@ public final class MemberCommand implements Callable<Integer> {
     Path notes = Path.of("");
 
     @Override
-    @SuppressWarnings("try") // interrupts are only kept away
     public Integer call() throws IOException {
-        // Ctrl-C goes to all processes of the terminal: the demo decides when this one ends.
-        try (Interrupts ignored = new Interrupts();
-                Trunkline trunkline = database.address()
-                        .installation()
-                        .migrate(false)
-                        .lease(Members.LEASE)
-                        .open()) {
+        try (Trunkline trunkline = database.address()
+                .installation()
+                .migrate(false)
+                .lease(Members.LEASE)
+                .open()) {
             Members.join(trunkline, new Notes(notes));
             System.out.println(STARTED);
             System.in.transferTo(OutputStream.nullOutputStream());

@@ -31,16 +31,13 @@ final class Proof {
 
         /** For people. */
         String text() {
-            StringBuilder text = new StringBuilder(holds() ? "  holds  " : "  WRONG  ").append(claim);
-            wrong.stream()
-                    .limit(EXAMPLES)
-                    .forEach(example -> text.append("\n         - ").append(example));
-            if (wrong.size() > EXAMPLES) {
-                text.append("\n         - and ")
-                        .append(number(wrong.size() - EXAMPLES))
-                        .append(" more");
-            }
-            return text.append('\n').toString();
+            int more = wrong.size() - EXAMPLES;
+            return (holds() ? "  holds  " : "  WRONG  ") + claim + "\n"
+                    + wrong.stream()
+                            .limit(EXAMPLES)
+                            .map(example -> "         - " + example + "\n")
+                            .collect(Collectors.joining())
+                    + (more > 0 ? "         - and " + number(more) + " more\n" : "");
         }
     }
 
