@@ -332,6 +332,7 @@ end $$;
 -- Progress of a group for people: one line per partition and level.
 create function trunkline.lag(a_group text, a_topic text) returns table (partition int, priority int, cursor bigint, end_offset bigint, lag bigint)
     language sql stable
+    set jit = off
 as $$
     select d.strand % t.partitions, case d.strand / t.partitions when 0 then 0 when 1 then 1 else -1 end, c.cursor, b.ends[d.strand + 1],
            b.ends[d.strand + 1] - c.cursor

@@ -35,9 +35,6 @@ from dead_letter d
 join subscription s on s.id = d.subscription
 order by d.id
 
--- name: canPark
-select to_regclass('parked') is not null
-
 -- name: parked
 select s.group_name, count(*)
 from parked p
