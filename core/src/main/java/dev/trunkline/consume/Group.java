@@ -27,7 +27,7 @@ final class Group<T> implements ConsumerGroup<T> {
     private final Groups groups;
     private final Consumers<T> consumers;
     private final ReentrantLock lock = new ReentrantLock();
-    private GroupListener listener = new GroupListener() {};
+    private @Nullable GroupListener listener;
     private volatile @Nullable Consumption consumption;
     private boolean closed;
 

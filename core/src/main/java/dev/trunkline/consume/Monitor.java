@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +24,7 @@ final class Monitor {
     private static final int MOST_KEYS = 10_000;
     private static final int SHOWN_KEYS = 10;
 
-    private final GroupListener listener;
+    private final @Nullable GroupListener listener;
     private final LongAdder handled = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder deadLettered = new LongAdder();
@@ -34,7 +35,8 @@ final class Monitor {
     private final Map<String, Integer> keys = new HashMap<>();
     private long sampled;
 
-    Monitor(GroupListener listener) {
+    /** @param listener null: nobody */
+    Monitor(@Nullable GroupListener listener) {
         this.listener = listener;
     }
 
@@ -46,7 +48,9 @@ final class Monitor {
         if (key != null && message.offset() % SAMPLE == 0) {
             sample(key);
         }
-        tell(to -> to.handled(message, Duration.ofNanos(took)));
+        if (listener != null) {
+            tell(to -> to.handled(message, Duration.ofNanos(took)));
+        }
     }
 
     private void sample(String key) {
@@ -81,6 +85,9 @@ final class Monitor {
     }
 
     void tell(Consumer<GroupListener> event) {
+        if (listener == null) {
+            return;
+        }
         try {
             event.accept(listener);
         } catch (RuntimeException e) {

@@ -9,12 +9,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +34,7 @@ final class Parking {
     private final GroupTable.Subscription subscription;
     private final LetterTable letters;
     private final Dispatcher dispatcher;
+    private final Runs runs;
     private final Marks marks;
     private final int window;
     private boolean behind;
@@ -45,10 +44,17 @@ final class Parking {
         Mark of(Owned owned, Strand strand, List<Item> items);
     }
 
-    Parking(GroupTable.Subscription subscription, LetterTable letters, Dispatcher dispatcher, Marks marks, int window) {
+    Parking(
+            GroupTable.Subscription subscription,
+            LetterTable letters,
+            Dispatcher dispatcher,
+            Runs runs,
+            Marks marks,
+            int window) {
         this.subscription = subscription;
         this.letters = letters;
         this.dispatcher = dispatcher;
+        this.runs = runs;
         this.marks = marks;
         this.window = window;
     }
@@ -57,8 +63,7 @@ final class Parking {
     void find(Collection<Owned> partitions) {
         List<Line> lines =
                 letters.lines(partitions.stream().map(Owned::partition).toList());
-        dispatcher.lock().lock();
-        try {
+        dispatcher.locked(() -> {
             behind = false;
             for (Owned owned : partitions) {
                 owned.parked = 0;
@@ -68,9 +73,7 @@ final class Parking {
                             .forEach(line -> begin(owned, strand, line));
                 }
             }
-        } finally {
-            dispatcher.lock().unlock();
-        }
+        });
     }
 
     private void begin(Owned owned, Strand strand, Line line) {
@@ -90,9 +93,9 @@ final class Parking {
         }
         run.parked = true;
         run.stopped = line.stopped();
-        dispatcher.putBackArrivals(run);
+        runs.putBackArrivals(run);
         if (!run.busy && !run.stopped) {
-            dispatcher.enqueue(run);
+            runs.enqueue(run);
         }
     }
 
@@ -112,88 +115,53 @@ final class Parking {
 
     /** Copies aside what keys that wait have from the log: of all, or only if there is much. */
     void park(boolean all) {
-        Map<Strand, List<Run>> blocked = new LinkedHashMap<>();
-        Map<Strand, List<Run>> arrived = new LinkedHashMap<>();
-        dispatcher.lock().lock();
-        try {
-            long now = System.nanoTime();
-            group(
-                    dispatcher.takeLater(run -> run.key != null
-                            && !run.parked
-                            && run.failingSince != 0
-                            && !isFull(run.owned)
-                            && (now - run.failingSince > PARK_AFTER || run.waiting.size() > window / 4)),
-                    blocked);
-            List<Run> arrivals = dispatcher.takeArrivals(run -> !isFull(run.owned));
-            if (all || arrivals.stream().mapToInt(run -> run.waiting.size()).sum() >= MANY_ARRIVALS) {
-                group(arrivals, arrived);
-            } else {
-                arrivals.forEach(dispatcher::putBackArrivals);
-            }
-        } finally {
-            dispatcher.lock().unlock();
-        }
-        boolean failed = true;
-        try {
-            parkAll(blocked, dispatcher::putBackLater);
-            failed = false;
-        } finally {
-            if (failed) {
-                putBack(arrived.values(), dispatcher::putBackArrivals);
-            }
-        }
-        parkAll(arrived, dispatcher::putBackArrivals);
+        long now = System.nanoTime();
+        parkAll(
+                dispatcher.locked(() -> runs.takeLater(run -> run.key != null
+                        && !run.parked
+                        && run.failingSince != 0
+                        && !isFull(run.owned)
+                        && (now - run.failingSince > PARK_AFTER || run.waiting.size() > window / 4))),
+                runs::putBackLater);
+        parkAll(
+                dispatcher.locked(() -> {
+                    List<Run> arrivals = runs.takeArrivals(run -> !isFull(run.owned));
+                    if (all
+                            || arrivals.stream()
+                                            .mapToInt(run -> run.waiting.size())
+                                            .sum()
+                                    >= MANY_ARRIVALS) {
+                        return arrivals;
+                    }
+                    arrivals.forEach(runs::putBackArrivals);
+                    return List.<Run>of();
+                }),
+                runs::putBackArrivals);
     }
 
-    private void parkAll(Map<Strand, List<Run>> runs, Consumer<Run> putBack) {
-        Iterator<Map.Entry<Strand, List<Run>>> all = runs.entrySet().iterator();
+    private void parkAll(List<Run> some, Consumer<Run> putBack) {
+        if (some.isEmpty()) {
+            return;
+        }
         try {
-            while (all.hasNext()) {
-                Map.Entry<Strand, List<Run>> next = all.next();
-                all.remove();
-                park(next.getKey(), next.getValue(), putBack);
-            }
+            some.stream()
+                    .collect(Collectors.groupingBy(run -> run.strand))
+                    .forEach((strand, its) -> park(its.getFirst().owned, strand, its));
         } finally {
-            putBack(runs.values(), putBack);
+            dispatcher.locked(() -> some.forEach(putBack));
         }
     }
 
-    private void putBack(Collection<List<Run>> runs, Consumer<Run> putBack) {
-        dispatcher.lock().lock();
-        try {
-            runs.forEach(some -> some.forEach(putBack));
-        } finally {
-            dispatcher.lock().unlock();
-        }
-    }
-
-    private static void group(List<Run> runs, Map<Strand, List<Run>> byStrand) {
-        runs.forEach(run -> byStrand.computeIfAbsent(run.strand, strand -> new ArrayList<>())
-                .add(run));
-    }
-
-    private void park(Strand strand, List<Run> runs, Consumer<Run> putBack) {
-        Owned owned = runs.getFirst().owned;
+    private void park(Owned owned, Strand strand, List<Run> its) {
         // Only this thread adds to what runs have from the log.
         List<Item> items = new ArrayList<>();
-        runs.forEach(run -> items.addAll(run.waiting));
+        its.forEach(run -> items.addAll(run.waiting));
         items.sort(Comparator.comparingLong(item -> item.message.offset()));
-        boolean parked = false;
         try {
             letters.park(marks.of(owned, strand, items));
-            parked = true;
+            dispatcher.locked(() -> its.forEach(runs::parked));
         } catch (Fenced e) {
             owned.lose();
-        } finally {
-            dispatcher.lock().lock();
-            try {
-                if (parked) {
-                    runs.forEach(dispatcher::parked);
-                }
-                runs.forEach(putBack);
-            } finally {
-                dispatcher.lock().unlock();
-            }
         }
     }
 
@@ -203,25 +171,15 @@ final class Parking {
 
     /** Loads what comes next in lines whose turn it is; a key whose line has ended goes on with what comes from the log. */
     void load(long session) {
-        List<Run> runs;
-        dispatcher.lock().lock();
-        try {
-            runs = dispatcher.takeHeld(Run::mustBeLoaded);
-        } finally {
-            dispatcher.lock().unlock();
-        }
-        ArrayDeque<Run> left = new ArrayDeque<>(runs);
+        ArrayDeque<Run> left = new ArrayDeque<>(dispatcher.locked(() -> runs.takeHeld(Run::mustBeLoaded)));
         try {
             while (!left.isEmpty()) {
                 load(session, left.getFirst());
                 left.removeFirst();
             }
         } finally {
-            dispatcher.lock().lock();
-            try {
-                left.forEach(dispatcher::hold);
-            } finally {
-                dispatcher.lock().unlock();
+            if (!left.isEmpty()) {
+                dispatcher.locked(() -> left.forEach(runs::hold));
             }
         }
     }
@@ -235,13 +193,7 @@ final class Parking {
                 run.owned.lose();
             }
         }
-        dispatcher.lock().lock();
-        try {
-            run.parked = !items.isEmpty();
-            dispatcher.offerParked(run, items);
-        } finally {
-            dispatcher.lock().unlock();
-        }
+        dispatcher.locked(() -> runs.offerParked(run, items));
     }
 
     /** Partitions that wait because too much of them is parked. */

@@ -21,15 +21,23 @@ final class Suspicion {
 
     private final LetterTable letters;
     private final Dispatcher dispatcher;
+    private final Runs runs;
     private final Solitude solitude;
     private final Parking.Marks marks;
     private final boolean stops;
     private boolean noted;
 
     /** @param stops whether a dead letter stops its key */
-    Suspicion(LetterTable letters, Dispatcher dispatcher, Solitude solitude, Parking.Marks marks, boolean stops) {
+    Suspicion(
+            LetterTable letters,
+            Dispatcher dispatcher,
+            Runs runs,
+            Solitude solitude,
+            Parking.Marks marks,
+            boolean stops) {
         this.letters = letters;
         this.dispatcher = dispatcher;
+        this.runs = runs;
         this.solitude = solitude;
         this.marks = marks;
         this.stops = stops;
@@ -44,86 +52,68 @@ final class Suspicion {
     boolean look(long session, BooleanSupplier quiet) {
         List<Run> some = new ArrayList<>();
         List<Run> prime = new ArrayList<>();
-        dispatcher.lock().lock();
-        try {
-            if (dispatcher.noted() > 0) {
-                return false;
-            }
-            List<Run> runs = dispatcher.takeHeld(run -> !run.mustBeLoaded());
-            for (Run run : runs) {
-                Item head = run.front().peekFirst();
-                boolean alone = head != null && head.strand.mustRunAlone(head.message.offset());
-                (alone ? prime : some).add(run);
-            }
-            while (some.size() > AT_ONCE) {
-                dispatcher.hold(some.removeLast());
-            }
-            if (!some.isEmpty()) {
-                prime.forEach(dispatcher::hold);
-            }
-        } finally {
-            dispatcher.lock().unlock();
-        }
+        dispatcher.locked(() -> choose(some, prime));
         if (!some.isEmpty()) {
             note(session, some, false);
-            return false;
-        }
-        if (!prime.isEmpty()) {
-            return !alone(session, prime, quiet);
-        }
-        if (noted) {
+        } else if (!prime.isEmpty()) {
+            return !alone(session, prime.getFirst(), quiet);
+        } else if (noted && dispatcher.locked(runs::noted) == 0) {
             letters.noteSuspects(session, List.of(), false);
             noted = false;
         }
         return false;
     }
 
-    private void note(long session, List<Run> runs, boolean alone) {
-        boolean done = false;
-        try {
-            letters.noteSuspects(
-                    session, runs.stream().map(run -> run.front().getFirst()).toList(), alone);
-            noted = true;
-            done = true;
-        } finally {
-            dispatcher.lock().lock();
-            try {
-                if (done) {
-                    dispatcher.note(runs);
-                } else {
-                    runs.forEach(dispatcher::hold);
-                }
-            } finally {
-                dispatcher.lock().unlock();
-            }
+    /** Some suspects at a time; and only if there are none, one that must be alone. */
+    private void choose(List<Run> some, List<Run> prime) {
+        if (runs.noted() > 0) {
+            return;
+        }
+        for (Run run : runs.takeHeld(each -> !each.mustBeLoaded())) {
+            Item head = run.front().peekFirst();
+            boolean alone = head != null && head.strand.mustRunAlone(head.message.offset());
+            (alone ? prime : some).add(run);
+        }
+        while (some.size() > AT_ONCE) {
+            runs.hold(some.removeLast());
+        }
+        while (prime.size() > (some.isEmpty() ? 1 : 0)) {
+            runs.hold(prime.removeLast());
         }
     }
 
-    /** Handles the first of them alone, as soon as it is. */
-    private boolean alone(long session, List<Run> runs, BooleanSupplier quiet) {
-        Run first = runs.getFirst();
-        Item head = first.front().getFirst();
-        dispatcher.lock().lock();
+    private void note(long session, List<Run> some, boolean alone) {
+        boolean done = false;
         try {
-            runs.stream().skip(1).forEach(dispatcher::hold);
+            letters.noteSuspects(
+                    session, some.stream().map(run -> run.front().getFirst()).toList(), alone);
+            noted = true;
+            done = true;
         } finally {
-            dispatcher.lock().unlock();
+            boolean now = done;
+            dispatcher.locked(() -> {
+                if (now) {
+                    runs.note(some);
+                } else {
+                    some.forEach(runs::hold);
+                }
+            });
         }
+    }
+
+    /** Handles a run alone, as soon as it is. */
+    private boolean alone(long session, Run run, BooleanSupplier quiet) {
+        Item head = run.front().getFirst();
         if (head.strand.isCondemned(head.message.offset())) {
-            condemn(first, head);
+            condemn(run, head);
             return true;
         }
-        boolean mine = solitude.claim(first) && quiet.getAsBoolean();
+        boolean mine = solitude.claim(run) && quiet.getAsBoolean();
         if (mine) {
             log.warn("{} is handled alone: two processes died while it was under way", head.message);
-            note(session, List.of(first), true);
+            note(session, List.of(run), true);
         } else {
-            dispatcher.lock().lock();
-            try {
-                dispatcher.hold(first);
-            } finally {
-                dispatcher.lock().unlock();
-            }
+            dispatcher.locked(() -> runs.hold(run));
         }
         return mine;
     }
@@ -145,17 +135,14 @@ final class Suspicion {
         } catch (Fenced e) {
             run.owned.lose();
         } finally {
-            dispatcher.lock().lock();
-            try {
-                if (buried) {
-                    dispatcher.remove(run, stop);
-                    dispatcher.enqueue(run);
+            boolean now = buried;
+            dispatcher.locked(() -> {
+                if (now) {
+                    runs.remove(run, stop);
                 } else {
-                    dispatcher.hold(run);
+                    runs.hold(run);
                 }
-            } finally {
-                dispatcher.lock().unlock();
-            }
+            });
         }
     }
 }

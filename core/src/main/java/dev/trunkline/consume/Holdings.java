@@ -1,0 +1,263 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TrunklineException;
+import dev.trunkline.consume.GroupTable.Entry;
+import dev.trunkline.consume.GroupTable.Subscription;
+import dev.trunkline.consume.GroupTable.View;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The partitions that this process owns for a group: how they are taken, handed over and lost, and the record of what was done in them. */
+final class Holdings {
+
+    private static final Logger log = LoggerFactory.getLogger(Holdings.class);
+
+    private final String group;
+    private final String topic;
+    private final Subscription subscription;
+    private final SubscriptionOptions options;
+    private final GroupTable table;
+    private final Session session;
+    private final Dispatcher dispatcher;
+    private final Runs runs;
+    private final Parking parking;
+    private final Solitude solitude;
+    private final Monitor monitor;
+    /** By partition; the dispatcher's lock guards it. */
+    private final Map<Integer, Owned> owned = new TreeMap<>();
+    /** The session that the partitions belong to. */
+    private volatile long joined;
+
+    Holdings(
+            String group,
+            String topic,
+            Subscription subscription,
+            SubscriptionOptions options,
+            Groups.Parts parts,
+            Dispatcher dispatcher,
+            Runs runs,
+            Parking parking,
+            Monitor monitor) {
+        this.group = group;
+        this.topic = topic;
+        this.subscription = subscription;
+        this.options = options;
+        this.table = parts.table();
+        this.session = parts.session();
+        this.solitude = parts.solitude();
+        this.dispatcher = dispatcher;
+        this.runs = runs;
+        this.parking = parking;
+        this.monitor = monitor;
+    }
+
+    /** Under the dispatcher's lock. */
+    Collection<Owned> all() {
+        return owned.values();
+    }
+
+    long session() {
+        return joined;
+    }
+
+    /** Whether messages of a partition may be handled now. */
+    boolean isLive(Owned partition) {
+        // A session that was ended has a successor at once, which owns nothing of what it had.
+        return !partition.isStopped() && session.id() == joined && session.isAlive();
+    }
+
+    /** Looks at the group, and takes or gives up what is its share or not. Returns the group's status. */
+    String tick() {
+        long me = session.id();
+        if (joined != me) {
+            dispatcher.locked(() -> owned.values().forEach(Owned::lose));
+            table.join(subscription.id(), me);
+            joined = me;
+        }
+        View view = table.view(subscription.id(), me);
+        if (view.status().equals("CANCELLED")) {
+            stopAll();
+        } else if (view.mine() > owned.size()) {
+            // The answer to a take-over was lost, or what it took could not be read.
+            table.releaseAllBut(subscription.id(), me, List.copyOf(owned.keySet()));
+        } else {
+            move(view);
+            if (view.intents()) {
+                parking.carryOut(me, kept());
+            }
+            parking.catchUp(kept());
+            parking.warn(kept());
+        }
+        return view.status();
+    }
+
+    private void move(View view) {
+        Shares.Move move = options.partitions().isEmpty()
+                ? Shares.decide(view.partitions(), view.mine(), view.others())
+                : new Shares.Move(options.partitions().size() - view.mine(), false);
+        if (move.take() > 0) {
+            take(move.take());
+        } else if (move.give()) {
+            give();
+        }
+    }
+
+    private void take(int most) {
+        List<Owned> taken = table.take(subscription, joined, most, options.partitions(), options.window());
+        if (taken.isEmpty()) {
+            return;
+        }
+        haltIfAhead(taken);
+        parking.find(taken);
+        dispatcher.locked(() -> taken.forEach(partition -> owned.put(partition.partition(), partition)));
+        taken.forEach(partition -> monitor.tell(listener -> listener.taken(partition.partition(), partition.epoch())));
+    }
+
+    /** A group that is further than its log would pass over what is appended there: it must not go on by itself. */
+    private void haltIfAhead(List<Owned> taken) {
+        Long[] ends = table.ends(topic);
+        for (Owned partition : taken) {
+            for (Strand strand : partition.strands()) {
+                long end = ends[strand.number()];
+                if (strand.cursor() > end) {
+                    strand.halt();
+                    log.error(
+                            "{}: it has done partition {} up to {}, but the log of topic \"{}\" ends at {}: the log has lost its end"
+                                    + " (a failover, a restore?). The partition waits until the group is cancelled and started anew",
+                            group,
+                            partition.partition(),
+                            strand.cursor(),
+                            topic,
+                            end);
+                    monitor.tell(listener -> listener.aheadOfLog(partition.partition(), strand.cursor(), end));
+                }
+            }
+        }
+    }
+
+    private List<Owned> kept() {
+        return dispatcher.locked(() -> owned.values().stream()
+                .filter(partition -> !partition.isStopped())
+                .toList());
+    }
+
+    /** Stops the partition that has least under way, unless one is being handed over already. */
+    private void give() {
+        dispatcher.locked(() -> {
+            if (owned.values().stream().noneMatch(Owned::isStopped)) {
+                owned.values().stream()
+                        .min(Comparator.comparingInt(partition -> partition.running))
+                        .ifPresent(Owned::stop);
+            }
+        });
+    }
+
+    void stopAll() {
+        dispatcher.locked(() -> owned.values().forEach(Owned::stop));
+    }
+
+    /** Lets go of partitions that were stopped, once nothing of them runs and what was done is recorded. */
+    void handOver() {
+        List<Owned> leaving = new ArrayList<>();
+        List<Owned> lost = new ArrayList<>();
+        dispatcher.locked(() -> {
+            for (Iterator<Owned> all = owned.values().iterator(); all.hasNext(); ) {
+                Owned partition = all.next();
+                if (partition.isStopped()) {
+                    runs.drop(partition);
+                    solitude.release(partition);
+                    if (partition.isLost()) {
+                        all.remove();
+                        lost.add(partition);
+                    } else if (partition.running == 0) {
+                        leaving.add(partition);
+                    }
+                }
+            }
+        });
+        lost.forEach(partition -> log.warn("{}: partition {} has another owner now", group, partition.partition()));
+        if (!leaving.isEmpty()) {
+            release(leaving);
+        }
+        lost.addAll(leaving);
+        lost.forEach(partition -> monitor.tell(listener -> listener.left(partition.partition())));
+    }
+
+    private void release(List<Owned> leaving) {
+        List<Entry> entries = new ArrayList<>();
+        addChanged(entries);
+        record(entries);
+        table.release(
+                subscription.id(),
+                joined,
+                leaving.stream().map(Owned::partition).toList());
+        dispatcher.locked(() -> leaving.forEach(partition -> owned.remove(partition.partition())));
+    }
+
+    private void record(List<Entry> entries) {
+        if (entries.isEmpty()) {
+            return;
+        }
+        try {
+            table.record(joined, entries).forEach(entry -> entry.owned().lose());
+        } catch (RuntimeException e) {
+            recordAgain(entries);
+            throw e;
+        }
+    }
+
+    /** Adds what was done since it was last recorded. */
+    void addChanged(List<Entry> entries) {
+        dispatcher.locked(() -> {
+            for (Owned partition : owned.values()) {
+                for (Strand strand : partition.strands()) {
+                    if (strand.isChanged() && !partition.isLost()) {
+                        entries.add(new Entry(
+                                subscription.id(), partition, strand, strand.nextSequence(), strand.takeDone()));
+                    }
+                }
+            }
+        });
+    }
+
+    /** These were not recorded, or nobody knows. */
+    void recordAgain(List<Entry> entries) {
+        dispatcher.locked(() -> entries.stream()
+                .filter(entry -> entry.subscription() == subscription.id())
+                .forEach(entry -> entry.strand().touch()));
+    }
+
+    /** How many messages of each partition are not done. */
+    Map<Integer, Long> lag() {
+        Long[] ends = table.ends(topic);
+        return dispatcher.locked(() -> {
+            Map<Integer, Long> lag = new TreeMap<>();
+            for (Owned partition : owned.values()) {
+                for (Strand strand : partition.strands()) {
+                    lag.merge(partition.partition(), Math.max(0, ends[strand.number()] - strand.cursor()), Long::sum);
+                }
+            }
+            return lag;
+        });
+    }
+
+    /** Hands over all partitions of which nothing runs. */
+    void leave() {
+        try {
+            release(dispatcher.locked(() -> owned.values().stream()
+                    .filter(partition -> !partition.isLost() && partition.running == 0)
+                    .toList()));
+            table.leave(subscription.id(), joined);
+        } catch (TrunklineException e) {
+            log.warn("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());
+        }
+    }
+}
