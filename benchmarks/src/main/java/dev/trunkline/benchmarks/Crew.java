@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** Platform threads that do the same over and over, each with a worker of its own. */
@@ -46,15 +46,26 @@ final class Crew implements AutoCloseable {
     /** Works for so long, and returns the units in a second. */
     double rate(double seconds) throws Exception {
         long began = System.nanoTime();
-        long nanos = (long) (seconds * 1e9);
-        long units = new Shift(() -> System.nanoTime() - began < nanos).run();
+        long units = work(seconds);
         return units * 1e9 / (System.nanoTime() - began);
+    }
+
+    /** Works for so long, and returns the units. */
+    long work(double seconds) throws Exception {
+        long began = System.nanoTime();
+        long nanos = (long) (seconds * 1e9);
+        return start(units -> System.nanoTime() - began < nanos).join();
     }
 
     /** Works so many times in all. */
     void times(int calls) throws Exception {
         AtomicLong left = new AtomicLong(calls);
-        new Shift(() -> left.getAndDecrement() > 0).run();
+        start(units -> left.getAndDecrement() > 0).join();
+    }
+
+    /** Begins to work, as long as that says of the units that were done so far. */
+    Shift start(LongPredicate goOn) {
+        return new Shift(goOn);
     }
 
     @Override
@@ -65,17 +76,14 @@ final class Crew implements AutoCloseable {
     }
 
     /** One run of all threads. */
-    private final class Shift {
-        private final BooleanSupplier goOn;
+    final class Shift {
+        private final LongPredicate goOn;
+        private final CountDownLatch done = new CountDownLatch(workers.size());
         private final AtomicLong units = new AtomicLong();
         private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-        Shift(BooleanSupplier goOn) {
+        private Shift(LongPredicate goOn) {
             this.goOn = goOn;
-        }
-
-        long run() throws Exception {
-            CountDownLatch done = new CountDownLatch(workers.size());
             for (Worker worker : workers) {
                 Thread.ofPlatform().name("crew").daemon().start(() -> {
                     try {
@@ -85,6 +93,10 @@ final class Crew implements AutoCloseable {
                     }
                 });
             }
+        }
+
+        /** Waits for the end, and returns the units. */
+        long join() throws Exception {
             done.await();
             if (failure.get() != null) {
                 throw new ExecutionException(failure.get());
@@ -93,15 +105,13 @@ final class Crew implements AutoCloseable {
         }
 
         private void work(Worker worker) {
-            long mine = 0;
             try {
-                while (failure.get() == null && goOn.getAsBoolean()) {
-                    mine += worker.work();
+                while (failure.get() == null && goOn.test(units.get())) {
+                    units.addAndGet(worker.work());
                 }
             } catch (Throwable e) {
                 failure.compareAndSet(null, e);
             }
-            units.addAndGet(mine);
         }
     }
 }

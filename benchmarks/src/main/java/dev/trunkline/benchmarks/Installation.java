@@ -13,12 +13,16 @@ final class Installation implements AutoCloseable {
 
     static final String TOPIC = "bench";
 
+    private static final int BATCH = 1_000;
+
     private final Address address;
+    private final String schema;
     private final Trunkline trunkline;
     private final Sql sql;
 
     Installation(Address address, String schema, boolean backgroundWork) {
         this.address = address;
+        this.schema = schema;
         this.sql = new Sql(schema);
         this.trunkline = Trunkline.builder()
                 .url(address.url(), address.user(), address.password())
@@ -38,6 +42,26 @@ final class Installation implements AutoCloseable {
 
     Publisher publisher() {
         return trunkline.publisher();
+    }
+
+    /** Threads that publish batches of messages with keys. */
+    Crew publishers(int threads, int batch) throws Exception {
+        return Crew.of(
+                threads,
+                () -> () -> publisher().publishAll(Samples.keyed(batch)).size());
+    }
+
+    /** Makes a backlog of so many messages with keys, as quickly as may be. */
+    void publish(int messages) throws Exception {
+        long before = appended();
+        try (Crew crew = publishers(2, BATCH)) {
+            crew.times(messages / BATCH);
+        }
+        Tally.require("published", messages, appended() - before);
+    }
+
+    String schema() {
+        return schema;
     }
 
     String sql(String name) {
@@ -72,6 +96,13 @@ final class Installation implements AutoCloseable {
             }
         }
         return count;
+    }
+
+    /** How many messages a group has done, as is recorded, without a gap from the first on. */
+    long done(String group) throws SQLException {
+        try (Connection connection = address.connect()) {
+            return Query.number(connection, sql.get("done"), group, TOPIC);
+        }
     }
 
     @Override

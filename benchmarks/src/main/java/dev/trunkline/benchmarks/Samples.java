@@ -1,10 +1,12 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.Message;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 /** What is published, by Trunkline and by the baselines alike: 200 bytes, one of 10,000 keys. */
 final class Samples {
@@ -12,14 +14,19 @@ final class Samples {
     static final String CONTENT_TYPE = "application/octet-stream";
     static final int PARTITIONS = 16;
 
-    private static final int KEYS = 10_000;
+    static final int KEYS = 10_000;
+
     private static final int PAYLOAD_BYTES = 200;
     private static final byte[][] PAYLOADS = payloads(64);
 
     private Samples() {}
 
     static String key() {
-        return "key-" + ThreadLocalRandom.current().nextInt(KEYS);
+        return key(ThreadLocalRandom.current().nextInt(KEYS));
+    }
+
+    static String key(int number) {
+        return "key-" + number;
     }
 
     static byte[] payload() {
@@ -44,6 +51,17 @@ final class Samples {
             messages.add(keyed());
         }
         return messages;
+    }
+
+    /** One whose payload begins with the time at which it should be sent. */
+    static Message stamped(long nanoTime) {
+        byte[] payload = payload().clone();
+        ByteBuffer.wrap(payload).putLong(nanoTime);
+        return Message.of(Installation.TOPIC, payload).withKey(key());
+    }
+
+    static List<Message> stamped(long nanoTime, int count) {
+        return Stream.generate(() -> stamped(nanoTime)).limit(count).toList();
     }
 
     static List<Message> unkeyed(int count) {

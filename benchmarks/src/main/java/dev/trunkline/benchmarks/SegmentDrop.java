@@ -11,7 +11,6 @@ import org.HdrHistogram.Histogram;
 /** Dropping a closed segment: what it writes, and what publishers of the same topic notice of it. */
 final class SegmentDrop implements Scenario {
 
-    private static final int BATCH = 1_000;
     private static final int MOST_DROPS = 3;
     private static final long WAL_LIMIT = 1_000_000;
 
@@ -105,14 +104,7 @@ final class SegmentDrop implements Scenario {
         long fillAndClose(String progress) throws Exception {
             int rows = bench.effort().segmentRows();
             bench.progress(progress + ", filling a segment with " + rows + " messages");
-            try (Crew crew = Crew.of(
-                    2,
-                    () -> () -> installation
-                            .publisher()
-                            .publishAll(Samples.keyed(BATCH))
-                            .size())) {
-                crew.times(rows / BATCH);
-            }
+            installation.publish(rows);
             String segment = segments().getLast();
             Query.number(connection, installation.sql("rollSegment"), (int) id);
             bench.settle();

@@ -66,6 +66,11 @@ final class Workbench {
         }
     }
 
+    /** The statements for an installation, whether it is open or not. */
+    Sql sql(String installation) {
+        return new Sql(PREFIX + installation);
+    }
+
     /** A Trunkline of its own. */
     Installation install(String name, boolean backgroundWork) {
         return new Installation(address, PREFIX + name, backgroundWork);

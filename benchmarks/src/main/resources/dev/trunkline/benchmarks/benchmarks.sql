@@ -73,6 +73,10 @@ truncate trunkline_bench_raw.queue
 insert into trunkline_bench_raw.queue (status, payload)
 select 'new', ? from generate_series(1, ?)
 
+-- name: putIntoQueue
+insert into trunkline_bench_raw.queue (status, payload)
+select 'new', p.payload from unnest(?) as p (payload)
+
 -- name: takeFromQueue
 update trunkline_bench_raw.queue set status = 'done'
 where id in (
@@ -159,6 +163,23 @@ select trunkline.roll_segment(?)
 
 -- name: dropSegment
 select trunkline.drop_segment(?, (select s.bases from trunkline.segment s where s.topic = ? order by s.id desc limit 1))
+
+-- name: notify
+select pg_notify('trunkline_bench_raw', ?)
+
+-- name: listen
+listen trunkline_bench_raw
+
+-- name: connections
+select a.pid from pg_stat_activity a where a.datname = current_database() and a.application_name = 'trunkline'
+
+-- name: rowsWritten
+select coalesce(sum(t.n_tup_ins + t.n_tup_upd + t.n_tup_del), 0)
+from pg_stat_user_tables t
+where to_regclass(format('trunkline.%I', t.relname)) = t.relid
+
+-- name: done
+select coalesce(sum(l.cursor), 0) from trunkline.lag(?, ?) l
 
 -- name: walPosition
 select pg_current_wal_insert_lsn() - '0/0'::pg_lsn

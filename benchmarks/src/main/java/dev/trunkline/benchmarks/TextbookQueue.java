@@ -1,0 +1,121 @@
+package dev.trunkline.benchmarks;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/** The table with a status that one would write first. Takers claim rows and mark them done in one statement, one commit. */
+final class TextbookQueue implements AutoCloseable {
+
+    static final int BATCH = 100;
+    static final String WORDS =
+            "update … for update skip locked … returning, %d rows a commit, 2 connections".formatted(BATCH);
+
+    private static final int THREADS = 2;
+    private static final long NAP = 1_000_000;
+    private static final Sql SQL = new Sql("");
+
+    private final Workbench bench;
+    private final Connection connection;
+    private final Crew publishers;
+    private final Crew takers;
+
+    TextbookQueue(Workbench bench) throws Exception {
+        this.bench = bench;
+        this.connection = bench.address().connect();
+        Query.execute(connection, SQL.get("createQueue"));
+        this.publishers = Crew.of(THREADS, () -> new Putter(bench.address().connect()));
+        this.takers = Crew.of(THREADS, () -> new Taker(bench.address().connect()));
+    }
+
+    /** Works off so many rows, and returns how many that were in a second. */
+    double drain(int rows) throws Exception {
+        empty();
+        // Without statistics: those of a queue where all is new would lead the planner away from the index on the
+        // status.
+        try (PreparedStatement fill = connection.prepareStatement(SQL.get("fillQueue"))) {
+            fill.setBytes(1, Samples.payload());
+            fill.setInt(2, rows);
+            fill.executeUpdate();
+        }
+        bench.settle();
+        long began = System.nanoTime();
+        takers.times(rows / BATCH);
+        return rate(rows, began);
+    }
+
+    /** Puts in for so long, and at the same time takes until all is done. Returns the rows in a second. */
+    double putAndTake(double seconds) throws Exception {
+        empty();
+        AtomicLong goal = new AtomicLong(Long.MAX_VALUE);
+        long began = System.nanoTime();
+        Crew.Shift taking = takers.start(taken -> taken < goal.get());
+        goal.set(publishers.work(seconds));
+        Tally.require("taken from the queue", goal.get(), taking.join());
+        return rate(goal.get(), began);
+    }
+
+    private double rate(long rows, long began) throws SQLException {
+        long nanos = System.nanoTime() - began;
+        Tally.require("left in the queue", 0, Query.number(connection, SQL.get("leftInQueue")));
+        return rows * 1e9 / nanos;
+    }
+
+    private void empty() throws SQLException {
+        Query.execute(connection, SQL.get("emptyQueue"));
+    }
+
+    @Override
+    public void close() throws SQLException {
+        takers.close();
+        publishers.close();
+        connection.close();
+    }
+
+    private static final class Putter extends RawInsert.OnConnection {
+        private final Connection connection;
+        private final PreparedStatement put;
+
+        Putter(Connection connection) throws SQLException {
+            super(connection);
+            this.connection = connection;
+            this.put = connection.prepareStatement(SQL.get("putIntoQueue"));
+        }
+
+        @Override
+        public long work() throws SQLException {
+            byte[][] payloads = new byte[BATCH][];
+            for (int i = 0; i < BATCH; i++) {
+                payloads[i] = Samples.payload();
+            }
+            put.setArray(1, connection.createArrayOf("bytea", payloads));
+            return put.executeUpdate();
+        }
+    }
+
+    private static final class Taker extends RawInsert.OnConnection {
+        private final PreparedStatement take;
+
+        Taker(Connection connection) throws SQLException {
+            super(connection);
+            this.take = connection.prepareStatement(SQL.get("takeFromQueue", BATCH));
+        }
+
+        @Override
+        public long work() throws SQLException {
+            long taken = 0;
+            try (ResultSet row = take.executeQuery()) {
+                while (row.next()) {
+                    taken += row.getBytes(1).length > 0 ? 1 : 0;
+                }
+            }
+            if (taken == 0) {
+                LockSupport.parkNanos(NAP);
+            }
+            return taken;
+        }
+    }
+}
