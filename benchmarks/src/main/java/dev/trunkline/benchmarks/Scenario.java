@@ -12,6 +12,7 @@ interface Scenario {
             new PublishTransactional(),
             new RelayBacklog(),
             new ConsumeDrain(),
+            new EndToEnd(),
             new SegmentDrop(),
             new HeldTransaction(),
             new Memory());
