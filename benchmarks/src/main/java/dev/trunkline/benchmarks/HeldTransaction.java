@@ -9,11 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Publishing and relaying while somebody holds a transaction open, against the same while nobody does. */
+/** Publishing, relaying and consuming while somebody holds a transaction open, against the same while nobody does. */
 final class HeldTransaction implements Scenario {
 
-    private static final int PUBLISHERS = 2;
-    private static final int BATCH = 100;
     private static final int CONNECTIONS = 16;
     private static final int SLICES = 10;
     private static final int LONG_WINDOWS = 4;
@@ -21,6 +19,7 @@ final class HeldTransaction implements Scenario {
     private static final String BATCHES = "publish";
     private static final String TRANSACTIONS = "transactional";
     private static final String RELAY = "relay";
+    private static final String CONSUMING = "consume";
 
     @Override
     public String name() {
@@ -29,32 +28,30 @@ final class HeldTransaction implements Scenario {
 
     @Override
     public String summary() {
-        return "publishing and relaying with a transaction held open, against the same without, and over a long time";
+        return "publishing, relaying and consuming with a transaction held open, against the same without; also for long";
     }
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
         try (Installation installation = bench.install("held", true);
-                Installation backlog = bench.install("held_backlog", false)) {
+                Installation backlog = bench.install("held_backlog", false);
+                Installation consumed = bench.install("held_consumed", true)) {
             BusinessTransactions.prepare(installation);
             installation.execute(installation.sql("createHeld"));
-            try (Crew batches = Crew.of(
-                            PUBLISHERS,
-                            () -> () -> installation
-                                    .publisher()
-                                    .publishAll(Samples.keyed(BATCH))
-                                    .size());
+            try (Crew batches = installation.publishers(PublishAndConsume.PUBLISHERS, PublishAndConsume.BATCH);
+                    PublishAndConsume consuming = new PublishAndConsume(consumed);
                     Crew transactions = Crew.of(
                             CONNECTIONS,
                             () -> BusinessTransactions.publishing(
                                     bench.address().connect(), installation))) {
-                Map<String, Contest.Side> publishing = new LinkedHashMap<>();
-                publishing.put(BATCHES, batches::rate);
-                publishing.put(TRANSACTIONS, transactions::rate);
-                Map<String, Contest.Side> all = new LinkedHashMap<>(publishing);
+                Map<String, Contest.Side> steady = new LinkedHashMap<>();
+                steady.put(BATCHES, batches::rate);
+                steady.put(TRANSACTIONS, transactions::rate);
+                steady.put(CONSUMING, consuming::rate);
+                Map<String, Contest.Side> all = new LinkedHashMap<>(steady);
                 all.put(RELAY, seconds -> relay(bench, backlog));
                 List<Result> results = new ArrayList<>(byTurns(bench, all));
-                results.addAll(longWindows(bench, publishing));
+                results.addAll(longWindows(bench, steady));
                 return results;
             }
         }
@@ -73,15 +70,13 @@ final class HeldTransaction implements Scenario {
         for (Contest.Side side : work.values()) {
             side.turn(effort.warmUp());
         }
-        Turns free = Turns.of(work.keySet(), effort.repetitions());
-        Turns held = Turns.of(work.keySet(), effort.repetitions());
-        for (int i = 0; i < effort.repetitions(); i++) {
-            bench.progress("%s: %d of %d".formatted(name(), i + 1, effort.repetitions()));
-            turn(bench, work, free, i);
-            try (Connection holder = hold(bench)) {
-                turn(bench, work, held, i);
-                holder.rollback();
-            }
+        int rounds = effort.repetitions() + effort.repetitions() % 2;
+        Turns free = Turns.of(work.keySet(), rounds);
+        Turns held = Turns.of(work.keySet(), rounds);
+        for (int i = 0; i < rounds; i++) {
+            int round = i;
+            bench.progress("%s: %d of %d".formatted(name(), i + 1, rounds));
+            bothWays(bench, round, () -> turn(bench, work, free, round), () -> turn(bench, work, held, round));
         }
         return work.keySet().stream()
                 .map(kind -> Result.of(
@@ -93,6 +88,26 @@ final class HeldTransaction implements Scenario {
                         Numbers.ratios(held.of(kind), free.of(kind)),
                         TARGET))
                 .toList();
+    }
+
+    /** Something that is measured. */
+    @FunctionalInterface
+    private interface Measurement {
+        void take() throws Exception;
+    }
+
+    /** Without and with a transaction held open: each goes first as often as the other, since what is measured drifts. */
+    private static void bothWays(Workbench bench, int round, Measurement free, Measurement held) throws Exception {
+        if (round % 2 == 0) {
+            free.take();
+        }
+        try (Connection holder = hold(bench)) {
+            held.take();
+            holder.rollback();
+        }
+        if (round % 2 == 1) {
+            free.take();
+        }
     }
 
     private static void turn(Workbench bench, Map<String, Contest.Side> work, Turns turns, int i) throws Exception {
@@ -107,18 +122,13 @@ final class HeldTransaction implements Scenario {
         Turns free = Turns.of(work.keySet(), LONG_WINDOWS);
         Turns held = Turns.of(work.keySet(), LONG_WINDOWS);
         for (int i = 0; i < LONG_WINDOWS; i++) {
+            int round = i;
             bench.progress("%s-long: %d of %d".formatted(name(), i + 1, LONG_WINDOWS));
-            // Each goes first as often as the other: windows of a minute are far apart.
-            if (i % 2 == 0) {
-                ends(slices(bench, work), free, i);
-            }
-            try (Connection holder = hold(bench)) {
-                ends(slices(bench, work), held, i);
-                holder.rollback();
-            }
-            if (i % 2 == 1) {
-                ends(slices(bench, work), free, i);
-            }
+            bothWays(
+                    bench,
+                    round,
+                    () -> ends(slices(bench, work), free, round),
+                    () -> ends(slices(bench, work), held, round));
         }
         return work.keySet().stream()
                 .map(kind -> Result.of(
