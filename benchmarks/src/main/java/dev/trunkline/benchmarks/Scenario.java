@@ -13,6 +13,7 @@ interface Scenario {
             new RelayBacklog(),
             new ConsumeDrain(),
             new EndToEnd(),
+            new OrderedParallel(),
             new SegmentDrop(),
             new HeldTransaction(),
             new Memory());
