@@ -14,6 +14,8 @@ interface Scenario {
             new ConsumeDrain(),
             new EndToEnd(),
             new OrderedParallel(),
+            new Latency(),
+            new LatencyLoaded(),
             new SegmentDrop(),
             new HeldTransaction(),
             new Memory());
