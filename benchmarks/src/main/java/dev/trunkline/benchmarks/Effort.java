@@ -13,6 +13,8 @@ package dev.trunkline.benchmarks;
  * @param heldSeconds how long a transaction is held open in one go
  * @param memoryMessages messages that the small JVM publishes
  * @param consumeMessages messages that a new group finds in its topic; a multiple of 2,000
+ * @param amplifiedMessages messages that each of many groups finds in its topic; a multiple of 100
+ * @param memoryDrainMessages messages that the small JVM consumes; a multiple of 1,000
  */
 record Effort(
         double seconds,
@@ -24,15 +26,17 @@ record Effort(
         int segmentRows,
         double heldSeconds,
         int memoryMessages,
-        int consumeMessages) {
+        int consumeMessages,
+        int amplifiedMessages,
+        int memoryDrainMessages) {
 
     static Effort full() {
-        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000, 1_000_000);
+        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000, 1_000_000, 100_000, 5_000_000);
     }
 
     /** About 20 seconds for each scenario, and noisier. */
     static Effort quick() {
-        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000, 100_000);
+        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000, 100_000, 20_000, 200_000);
     }
 
     Effort withSeconds(double newSeconds) {
@@ -46,7 +50,9 @@ record Effort(
                 segmentRows,
                 heldSeconds,
                 memoryMessages,
-                consumeMessages);
+                consumeMessages,
+                amplifiedMessages,
+                memoryDrainMessages);
     }
 
     Effort withRepetitions(int newRepetitions) {
@@ -60,6 +66,25 @@ record Effort(
                 segmentRows,
                 heldSeconds,
                 memoryMessages,
-                consumeMessages);
+                consumeMessages,
+                amplifiedMessages,
+                memoryDrainMessages);
+    }
+
+    /** With so many messages where a backlog is worked off, and where memory is small. */
+    Effort withMessages(int messages) {
+        return new Effort(
+                seconds,
+                warmUp,
+                repetitions,
+                relayRows,
+                growthRows,
+                growthRuns,
+                segmentRows,
+                heldSeconds,
+                messages,
+                messages,
+                messages,
+                messages);
     }
 }

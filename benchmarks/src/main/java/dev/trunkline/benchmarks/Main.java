@@ -30,6 +30,7 @@ public final class Main implements Callable<Integer> {
 
     private static final String ALL = "all";
     private static final int FAILED = 1;
+    private static final int MESSAGES_STEP = 2_000;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before it calls
@@ -55,6 +56,12 @@ public final class Main implements Callable<Integer> {
 
     @Option(names = "--repetitions", paramLabel = "N", description = "Turns of each side (default: 5, quick: 3).")
     private @Nullable Integer repetitions;
+
+    @Option(
+            names = "--messages",
+            paramLabel = "N",
+            description = "Messages of drain, write-amplification, memory and memory-drain; a multiple of 2,000.")
+    private @Nullable Integer messages;
 
     @Option(
             names = "--url",
@@ -136,6 +143,12 @@ public final class Main implements Callable<Integer> {
                 throw bad("--repetitions " + repetitions + " is not within 1 and 1000");
             }
             effort = effort.withRepetitions(repetitions);
+        }
+        if (messages != null) {
+            if (messages < MESSAGES_STEP || messages % MESSAGES_STEP != 0) {
+                throw bad("--messages " + messages + " is not a multiple of " + MESSAGES_STEP);
+            }
+            effort = effort.withMessages(messages);
         }
         return effort;
     }

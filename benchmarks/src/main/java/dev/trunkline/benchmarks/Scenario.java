@@ -16,9 +16,11 @@ interface Scenario {
             new OrderedParallel(),
             new Latency(),
             new LatencyLoaded(),
+            new WriteAmplification(),
             new SegmentDrop(),
             new HeldTransaction(),
-            new Memory());
+            new Memory(),
+            new MemoryDrain());
 
     String name();
 

@@ -1,60 +1,64 @@
 package dev.trunkline.benchmarks;
 
-import dev.trunkline.Publisher;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryType;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
 
-/** The program of the JVM that {@link Memory} starts. Half of the messages go one by one, half in batches. */
-final class SmallJvm {
+/**
+ * A JVM with a small heap, and {@link SmallJvmMain} in it.
+ *
+ * @param heap the option that sets it
+ */
+record SmallJvm(Address address, String schema, String heap) {
 
-    static final String URL = "TRUNKLINE_BENCH_URL";
-    static final String USER = "TRUNKLINE_BENCH_USER";
-    static final String PASSWORD = "TRUNKLINE_BENCH_PASSWORD";
-    static final String SCHEMA = "TRUNKLINE_BENCH_SCHEMA";
-    static final String MESSAGES = "TRUNKLINE_BENCH_MESSAGES";
-
-    private static final int BATCH = 1_000;
-
-    private SmallJvm() {}
-
-    public static void main(String[] arguments) throws Exception {
-        Address address = new Address(System.getenv(URL), System.getenv(USER), System.getenv(PASSWORD));
-        int messages = Integer.parseInt(System.getenv(MESSAGES));
-        try (Installation installation = new Installation(address, System.getenv(SCHEMA), true)) {
-            int async = messages / 2;
-            publishOneByOne(installation.publisher(), async);
-            publishInBatches(installation.publisher(), messages - async);
-        }
-        long peak = ManagementFactory.getMemoryPoolMXBeans().stream()
-                .filter(pool -> pool.getType() == MemoryType.HEAP)
-                .mapToLong(pool -> pool.getPeakUsage().getUsed())
-                .sum();
-        System.out.println("peak heap " + peak / (1024 * 1024) + " MB");
+    /** What it is to do. */
+    enum Task {
+        PUBLISH,
+        DRAIN
     }
 
-    private static void publishOneByOne(Publisher publisher, int messages) throws Exception {
-        CountDownLatch open = new CountDownLatch(messages);
-        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-        for (int i = 0; i < messages; i++) {
-            var unused = publisher.publishAsync(Samples.keyed()).whenComplete((receipt, problem) -> {
-                if (problem != null) {
-                    failure.compareAndSet(null, problem);
-                }
-                open.countDown();
-            });
-        }
-        open.await();
-        if (failure.get() != null) {
-            throw new IllegalStateException("a message was not published: " + failure.get(), failure.get());
+    /** Runs it and waits for its end. */
+    End run(Task task, int messages) throws Exception {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        ProcessBuilder builder = new ProcessBuilder(
+                        java, heap, "-cp", System.getProperty("java.class.path"), SmallJvmMain.class.getName())
+                .redirectErrorStream(true);
+        Map<String, String> environment = builder.environment();
+        environment.put(SmallJvmMain.URL, address.url());
+        environment.put(SmallJvmMain.USER, address.user());
+        environment.put(SmallJvmMain.PASSWORD, address.password());
+        environment.put(SmallJvmMain.SCHEMA, schema);
+        environment.put(SmallJvmMain.TASK, task.name());
+        environment.put(SmallJvmMain.MESSAGES, Integer.toString(messages));
+        long began = System.nanoTime();
+        Process process = builder.start();
+        try {
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            return new End(heap, process.waitFor(), output.strip(), (System.nanoTime() - began) / 1e9);
+        } finally {
+            process.destroyForcibly();
         }
     }
 
-    private static void publishInBatches(Publisher publisher, int messages) {
-        for (int left = messages; left > 0; left -= BATCH) {
-            publisher.publishAll(Samples.keyed(Math.min(BATCH, left)));
+    /** How it ended. */
+    record End(String heap, int exitCode, String output, double seconds) {
+
+        /** It is well if the count is exact and it ended well. */
+        Result result(String scenario, String unit, long count, String baseline, long messages) {
+            return Result.of(
+                            scenario,
+                            unit,
+                            new double[] {count},
+                            baseline,
+                            new double[] {messages},
+                            new double[] {(double) count / messages},
+                            new Target("exactly 1, exit code 0", ratio -> ratio == 1.0))
+                    .requiring("countIsExact", count == messages)
+                    .requiring("exitedWithZero", exitCode == 0)
+                    .with("exitCode", exitCode)
+                    .with("heap", heap)
+                    .with("seconds", seconds)
+                    .with("output", output);
         }
     }
 }

@@ -20,7 +20,8 @@ import tools.jackson.databind.json.JsonMapper;
 /** Every scenario runs and says what it should say. Nothing here asserts a duration: that is what running them is for. */
 class ScenariosTest {
 
-    private static final Effort TINY = new Effort(0.3, 0.2, 1, 1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000);
+    private static final Effort TINY =
+            new Effort(0.3, 0.2, 1, 1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000, 2_000, 200_000);
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private static EmbeddedPostgres postgres;
@@ -69,7 +70,7 @@ class ScenariosTest {
                 .isPositive()
                 .isLessThanOrEqualTo(result.get("spread").get("max").asDouble());
         assertThat(result.get("details").isObject()).isTrue();
-        for (String condition : List.of("logIsExact", "exitedWithZero")) {
+        for (String condition : List.of("logIsExact", "countIsExact", "exitedWithZero")) {
             assertThat(result.get("details").path(condition).asBoolean(true))
                     .as(condition)
                     .isTrue();
@@ -123,6 +124,7 @@ class ScenariosTest {
                 refused("--seconds 0.0", "memory", "--seconds=0"),
                 refused("--seconds NaN", "memory", "--seconds=NaN"),
                 refused("Invalid value", "memory", "--seconds=soon"),
+                refused("--messages 1000 is not a multiple", "memory", "--messages=1000"),
                 refused("--repetitions 0", "memory", "--repetitions=0"),
                 refused("--user and --password need --url", "memory", "--user=me"),
                 refused("--url needs --user", "memory", "--url=jdbc:postgresql://localhost/x"),
