@@ -71,7 +71,10 @@ truncate trunkline_bench_raw.queue
 
 -- name: fillQueue
 insert into trunkline_bench_raw.queue (status, payload)
-select 'new', ? from generate_series(1, ?)
+select ?, ? from generate_series(1, ?)
+
+-- name: analyzeQueue
+vacuum analyze trunkline_bench_raw.queue
 
 -- name: putIntoQueue
 insert into trunkline_bench_raw.queue (status, payload)
