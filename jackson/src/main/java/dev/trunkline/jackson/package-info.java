@@ -1,4 +1,4 @@
-/** JSON payloads through Jackson 3. On the class path, it is what Trunkline encodes objects with. */
+/** Jackson 3: JSON payloads, which Trunkline encodes objects as if this is on the class path, and configuration by a YAML file. */
 @NullMarked
 package dev.trunkline.jackson;
 
