@@ -49,12 +49,16 @@ public final class FaultProxy implements AutoCloseable {
     /** The end of every answer: ready, and not in a transaction. */
     private static final byte[] READY = {'Z', 0, 0, 0, 5, 'I'};
 
+    /** How a notification begins, which the server sends by itself, while a connection does nothing. */
+    private static final byte NOTIFICATION = 'A';
+
     private final int target;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Trap> trap = new AtomicReference<>();
     private final AtomicInteger trapped = new AtomicInteger();
     private volatile boolean refusing;
+    private volatile boolean silent;
     private volatile long delay;
 
     /** @param port of the server on this machine */
@@ -90,6 +94,11 @@ public final class FaultProxy implements AutoCloseable {
     /** New connections are refused or not. */
     public void refuse(boolean newRefusing) {
         refusing = newRefusing;
+    }
+
+    /** Notifications arrive or not. */
+    public void silence(boolean newSilent) {
+        silent = newSilent;
     }
 
     /** Each piece takes so much longer, each way. */
@@ -189,7 +198,7 @@ public final class FaultProxy implements AutoCloseable {
 
         private boolean fromServer(byte[] bytes, int n) {
             if (caught == null) {
-                return true;
+                return !silent || bytes[0] != NOTIFICATION;
             }
             boolean done = n >= READY.length && Arrays.equals(bytes, n - READY.length, n, READY, 0, READY.length);
             if (done && caught.fate().reset) {
