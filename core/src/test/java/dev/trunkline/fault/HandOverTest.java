@@ -60,11 +60,12 @@ class HandOverTest {
 
     @Test
     void a_process_that_closes_is_followed_at_once() {
-        consume(first);
-        await(() -> held() == PARTITIONS);
-        publish("k", 0, 50);
-        await(() -> seen.size() == 50);
-        first.close();
+        try (Trunkline leaving = open(database)) {
+            consume(leaving);
+            await(() -> held() == PARTITIONS);
+            publish("k", 0, 50);
+            await(() -> seen.size() == 50);
+        }
         assertThat(held()).isZero();
         consume(second);
         publish("k", 50, 100);
