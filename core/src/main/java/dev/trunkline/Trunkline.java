@@ -10,6 +10,8 @@ import dev.trunkline.log.SegmentedLog;
 import dev.trunkline.outbox.Outbox;
 import dev.trunkline.outbox.Relay;
 import dev.trunkline.publish.BatchingPublisher;
+import dev.trunkline.pull.PullTable;
+import dev.trunkline.pull.Puller;
 import dev.trunkline.schema.Migrator;
 import dev.trunkline.topic.TopicCatalogue;
 import dev.trunkline.upkeep.Upkeep;
@@ -39,6 +41,8 @@ public final class Trunkline implements AutoCloseable {
     private final Upkeep upkeep;
     private final Groups groups;
     private final Doorbell doorbell;
+    private final Bell bell;
+    private final Duration pollInterval;
 
     private final Database own;
     private @Nullable Thread hook;
@@ -47,7 +51,8 @@ public final class Trunkline implements AutoCloseable {
         this.database = database;
         this.own = own;
         this.codec = options.codec == null ? defaultCodec() : options.codec;
-        Bell bell = new Bell();
+        this.bell = new Bell();
+        this.pollInterval = options.pollInterval;
         Outbox outbox = new Outbox(database.schema());
         this.topics = new TopicCatalogue(database);
         this.doorbell = new Doorbell(own, bell);
@@ -113,6 +118,19 @@ public final class Trunkline implements AutoCloseable {
     /** The consumers of a queue, in this process: its one group, which all processes share. */
     public <T> ConsumerGroup<T> createConsumer(String topic, Class<T> type) {
         return groups.create("", topic, type);
+    }
+
+    /**
+     * A group that is pulled from, by callers that can not keep a handler running; it is made if it does not exist.
+     *
+     * @param group its name; empty for the one group of a queue
+     * @param type what payloads are decoded to: {@code byte[]}, {@code String}, or a class that the codec knows
+     * @throws ConsumerGroupException if the group has handlers
+     * @throws UnknownTopicException if there is no such topic
+     */
+    public <T> PullConsumer<T> pull(String group, String topic, Class<T> type, PullOptions options) {
+        doorbell.startListening();
+        return new Puller<>(group, topic, type, options, codec, bell, pollInterval, new PullTable(database));
     }
 
     /** What payloads are encoded with. */

@@ -26,6 +26,8 @@ class EdgesTest {
                 .definedBy("dev.trunkline.publish")
                 .layer("consume")
                 .definedBy("dev.trunkline.consume")
+                .layer("pull")
+                .definedBy("dev.trunkline.pull")
                 .layer("upkeep")
                 .definedBy("dev.trunkline.upkeep")
                 .layer("log")
@@ -44,10 +46,12 @@ class EdgesTest {
                 .mayOnlyBeAccessedByLayers("entry")
                 .whereLayer("consume")
                 .mayOnlyBeAccessedByLayers("entry")
+                .whereLayer("pull")
+                .mayOnlyBeAccessedByLayers("entry")
                 .whereLayer("upkeep")
                 .mayOnlyBeAccessedByLayers("entry")
                 .whereLayer("log")
-                .mayOnlyBeAccessedByLayers("entry", "consume")
+                .mayOnlyBeAccessedByLayers("entry", "consume", "pull")
                 .whereLayer("outbox")
                 .mayOnlyBeAccessedByLayers("entry", "publish")
                 .whereLayer("topic")
@@ -55,7 +59,8 @@ class EdgesTest {
                 .whereLayer("schema")
                 .mayOnlyBeAccessedByLayers("entry")
                 .whereLayer("database")
-                .mayOnlyBeAccessedByLayers("entry", "publish", "consume", "upkeep", "log", "outbox", "topic", "schema")
+                .mayOnlyBeAccessedByLayers(
+                        "entry", "publish", "consume", "pull", "upkeep", "log", "outbox", "topic", "schema")
                 .check(CORE);
     }
 

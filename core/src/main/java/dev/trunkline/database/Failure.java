@@ -5,6 +5,7 @@ import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.IncompatibleDatabaseException;
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.InvalidTopicException;
+import dev.trunkline.LeaseExpiredException;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.TopicExistsException;
@@ -45,6 +46,7 @@ public enum Failure {
             case "TL003" -> new InvalidMessageException(what, e);
             case "TL005" -> new InvalidTopicException(what, e);
             case "TL008" -> new ConsumerGroupException(what, e);
+            case "TL009" -> new LeaseExpiredException(what, e);
             case "TL006" -> new TopicExistsException(what, e);
             case "TL004", "TL007" -> new IncompatibleDatabaseException(what, e);
             case "42501" -> new TrunklineException(what + ": connect as a member of the role that may do this", e);

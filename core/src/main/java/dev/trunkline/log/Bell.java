@@ -34,7 +34,7 @@ public final class Bell {
     }
 
     /** How often it has been rung. */
-    long count() {
+    public long count() {
         lock.lock();
         try {
             return count;
@@ -44,7 +44,7 @@ public final class Bell {
     }
 
     /** Waits until it has been rung more often than that, at most so long. */
-    void await(long heard, long nanos) throws InterruptedException {
+    public void await(long heard, long nanos) throws InterruptedException {
         lock.lock();
         try {
             long left = nanos;

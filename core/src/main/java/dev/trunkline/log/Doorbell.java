@@ -9,6 +9,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -35,7 +36,7 @@ public final class Doorbell implements AutoCloseable {
     private final Loop sender;
     private final Loop listener;
     private volatile boolean appended;
-    private volatile boolean listening;
+    private final AtomicBoolean listening = new AtomicBoolean();
     private volatile boolean closed;
 
     public Doorbell(Database database, Bell bell) {
@@ -77,8 +78,7 @@ public final class Doorbell implements AutoCloseable {
 
     /** From now on, rings the bell when another process has appended something. */
     public void startListening() {
-        if (!listening) {
-            listening = true;
+        if (listening.compareAndSet(false, true)) {
             listener.start();
         }
     }
@@ -133,7 +133,7 @@ public final class Doorbell implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        if (listening) {
+        if (listening.get()) {
             listener.close();
         }
         sender.close();

@@ -29,6 +29,8 @@ public final class Migrator {
             "008_reading.sql",
             "009_groups.sql",
             "010_letters.sql",
+            "010_letters.sql",
+            "011_pull.sql",
             "012_await.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;

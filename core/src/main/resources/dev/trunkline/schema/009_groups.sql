@@ -6,6 +6,8 @@ create table trunkline.subscription (
     group_name  text collate "C" not null,
     topic       int not null,
     status      text not null default 'ACTIVE' check (status in ('ACTIVE', 'PAUSED', 'DEAD', 'CANCELLED')),
+    -- Whether processes hold its partitions and run handlers, or callers pull batches. It stays.
+    mode        text not null default 'HANDLER' check (mode in ('HANDLER', 'PULL')),
     -- Where it began, as it was asked for, and when that was resolved.
     start_mode  text not null check (start_mode in ('NOW', 'BEGINNING')),
     created_at  timestamptz not null default clock_timestamp()
@@ -67,7 +69,8 @@ alter table trunkline.installation
     add column progress_since timestamptz not null default clock_timestamp();
 
 -- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays.
-create function trunkline.subscribe(a_group text, a_topic text, a_start text, out subscription int, out created boolean)
+create function trunkline.subscribe(
+    a_group text, a_topic text, a_start text, a_mode text default 'HANDLER', out subscription int, out created boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -86,13 +89,17 @@ begin
     created := false;
     select s.id into subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
     if subscription is null then
-        insert into trunkline.subscription (group_name, topic, start_mode) values (a_group, t.id, a_start)
+        insert into trunkline.subscription (group_name, topic, start_mode, mode) values (a_group, t.id, a_start, a_mode)
         on conflict do nothing returning id into subscription;
         created := subscription is not null;
         if not created then
             select s.id into strict subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
-            return;
         end if;
+    end if;
+    if exists (select from trunkline.subscription s where s.id = subscribe.subscription and s.mode <> a_mode) then
+        perform trunkline.refuse(format('group "%s" of topic "%s" %s', a_group, a_topic, case a_mode when 'PULL' then 'has handlers' else 'is pulled from' end),
+            'TL008', 'A group does one or the other: use another group, or cancel this one first.');
+    elsif created then
         select * into b from trunkline.bounds(t.id);
         insert into trunkline.holder (subscription, partition, base)
         select subscribe.subscription, p, array(
@@ -298,7 +305,7 @@ begin
     return folded;
 end $$;
 
--- Goes on to the other slot of progress if that is empty; what the last one says is added to the bases at once. Some time later, when
+-- Goes on to the other slot of progress and grants if that is empty; what the last one says is added to the bases at once. Some time later, when
 -- nobody writes to it any more and no dump that began before needs it, it is emptied, unless something new is found in it.
 create function trunkline.rotate_progress(after interval default '5 minutes', clock timestamptz default clock_timestamp()) returns boolean
     language plpgsql security definer
@@ -313,16 +320,18 @@ begin
         return false;
     end if;
     other := 1 - i.progress_slot;
-    execute format('select exists (select from trunkline.progress_%s), exists (select from trunkline.progress_%s)', i.progress_slot, other)
+    execute format($q$
+        select exists (select from trunkline.progress_%1$s) or exists (select from trunkline.grant_%1$s),
+               exists (select from trunkline.progress_%2$s) or exists (select from trunkline.grant_%2$s) $q$, i.progress_slot, other)
     into used, other_used;
     if other_used then
-        execute format('lock table trunkline.progress_%s in access exclusive mode', other);
-        if trunkline.fold_progress(other) = 0 then
-            execute format('truncate trunkline.progress_%s', other);
+        execute format('lock table trunkline.progress_%1$s, trunkline.grant_%1$s in access exclusive mode', other);
+        if trunkline.fold_progress(other) + trunkline.fold_grants(other) = 0 then
+            execute format('truncate trunkline.progress_%1$s, trunkline.grant_%1$s', other);
         end if;
     elsif used then
         update trunkline.installation set progress_slot = other, progress_since = clock;
-        perform trunkline.fold_progress(i.progress_slot);
+        perform trunkline.fold_progress(i.progress_slot), trunkline.fold_grants(i.progress_slot);
     else
         return false;
     end if;

@@ -8,6 +8,8 @@ create table trunkline.attempt (
     "offset"      bigint not null,
     attempts      int not null,
     history       text[] not null,
+    -- Not to be pulled before. Handlers keep their own time.
+    due_at        timestamptz,
     primary key (subscription, strand, "offset")
 );
 
@@ -92,15 +94,17 @@ as $$
     select coalesce(range_agg(int8range(o, o + 1))::text, '{}') from unnest(offsets) o
 $$;
 
-create function trunkline.note_failures(a_subscription int, a_strand int, a_offsets bigint[], a_attempts int[], a_error text) returns void
+create function trunkline.note_failures(
+    a_subscription int, a_strand int, a_offsets bigint[], a_attempts int[], a_error text, a_due_at timestamptz default null) returns void
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    insert into trunkline.attempt as a (subscription, strand, "offset", attempts, history)
-    select a_subscription, a_strand, x."offset", x.attempts, array[clock_timestamp()::text || ' ' || a_error]
+    insert into trunkline.attempt as a (subscription, strand, "offset", attempts, history, due_at)
+    select a_subscription, a_strand, x."offset", x.attempts, array[clock_timestamp()::text || ' ' || a_error], a_due_at
     from unnest(a_offsets, a_attempts) x ("offset", attempts)
     on conflict (subscription, strand, "offset")
-        do update set attempts = greatest(a.attempts, excluded.attempts), history = a.history[greatest(1, cardinality(a.history) - 18):] || excluded.history
+        do update set attempts = greatest(a.attempts, excluded.attempts), history = a.history[greatest(1, cardinality(a.history) - 18):] || excluded.history,
+                      due_at = excluded.due_at
 $$;
 
 create function trunkline.forget_failures(a_subscription int, a_strand int, a_offsets bigint[]) returns void
@@ -156,6 +160,15 @@ begin
     if not trunkline.settle(a_session, a_subscription, a_partition, a_strand, a_epoch, a_sequence, a_letters.offsets, false) then
         return false;
     end if;
+    perform trunkline.lay_aside(a_subscription, a_strand, a_letters);
+    return true;
+end $$;
+
+-- What park does once the messages are done in the log. The caller holds the fence.
+create function trunkline.lay_aside(a_subscription int, a_strand int, a_letters trunkline.letters) returns void
+    language plpgsql
+as $$
+begin
     insert into trunkline.parked
         (subscription, strand, "offset", message_id, unit, unit_end, published_at, appended_at, key, correlation_id, content_type, headers, payload)
     select a_subscription, a_strand, x."offset", x.id, x.unit, x.unit_end, x.published_at, x.appended_at, x.key, x.correlation_id, x.content_type,
@@ -167,7 +180,6 @@ begin
     insert into trunkline.blocked (subscription, strand, key)
     select distinct a_subscription, a_strand, k from unnest(a_letters.keys) k where k is not null
     on conflict do nothing;
-    return true;
 end $$;
 
 -- Gives messages up: they become dead letters, and done. If they stop their keys, what comes after them waits. False: fenced.
@@ -181,6 +193,16 @@ begin
     if not trunkline.settle(a_session, a_subscription, a_partition, a_strand, a_epoch, a_sequence, a_letters.offsets, true) then
         return false;
     end if;
+    perform trunkline.give_up(a_subscription, a_strand, a_letters, a_attempts, a_error, a_stack, a_stop);
+    return true;
+end $$;
+
+-- What bury does once the messages are done and no longer parked. The caller holds the fence.
+create function trunkline.give_up(
+    a_subscription int, a_strand int, a_letters trunkline.letters, a_attempts int, a_error text, a_stack text, a_stop boolean) returns void
+    language plpgsql
+as $$
+begin
     insert into trunkline.dead_letter
         (subscription, strand, "offset", message_id, unit, unit_end, published_at, appended_at, key, correlation_id, content_type, headers, payload,
          attempts, error, stack, history, stops_key)
@@ -200,7 +222,6 @@ begin
         select distinct a_subscription, a_strand, k from unnest(a_letters.keys) k where k is not null
         on conflict do nothing;
     end if;
-    return true;
 end $$;
 
 -- Lets a key go on with what comes from the log, if nothing of it is parked. False: something is, or fenced.
@@ -251,15 +272,24 @@ create function trunkline.carry_out(a_session bigint, a_subscription int) return
 as $$
 declare
     held int[];
-    t trunkline.topic;
-    carried int;
 begin
-    select k.* into t from trunkline.subscription s join trunkline.topic k on k.id = s.topic where s.id = a_subscription;
     select array_agg(k.partition) into held
     from (
         select h.partition from trunkline.holder h
         where h.subscription = a_subscription and h.session = a_session
         order by h.partition for no key update) k;
+    return trunkline.carry_out_in(a_subscription, held);
+end $$;
+
+-- What carry_out does in partitions whose holders the caller has locked.
+create function trunkline.carry_out_in(a_subscription int, held int[]) returns int
+    language plpgsql
+as $$
+declare
+    t trunkline.topic;
+    carried int;
+begin
+    select k.* into t from trunkline.subscription s join trunkline.topic k on k.id = s.topic where s.id = a_subscription;
     with gone as (
         delete from trunkline.dead_letter d
         where d.subscription = a_subscription and d.intent is not null and d.strand % t.partitions = any (held)

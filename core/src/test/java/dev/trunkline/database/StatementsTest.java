@@ -23,6 +23,7 @@ class StatementsTest {
             "dev.trunkline.publish.BatchingPublisher", "publisher.sql",
             "dev.trunkline.log.SegmentedLog", "log.sql",
             "dev.trunkline.upkeep.Upkeep", "upkeep.sql",
+            "dev.trunkline.pull.PullTable", "pull.sql",
             "dev.trunkline.schema.Migrator", "migrator.sql");
 
     @Test

@@ -1,0 +1,38 @@
+package dev.trunkline;
+
+import dev.trunkline.SubscriptionOptions.Start;
+
+/**
+ * How a group that is pulled from is made. They count when it is made for the first time, and stay.
+ *
+ * @param start where it begins
+ * @param attempts how often a message is tried, the first time included, before it becomes a dead letter
+ * @param stopKey whether, in an ordered topic, what comes after a dead letter on its key waits until it is redriven or discarded
+ */
+public record PullOptions(Start start, int attempts, boolean stopKey) {
+
+    private static final int MOST_ATTEMPTS = 1_000;
+
+    public PullOptions {
+        if (attempts < 1 || attempts > MOST_ATTEMPTS) {
+            throw new IllegalArgumentException(
+                    "a message can not be tried " + attempts + " times: use 1 to " + MOST_ATTEMPTS);
+        }
+    }
+
+    public static PullOptions fromNow() {
+        return new PullOptions(Start.NOW, 5, true);
+    }
+
+    public static PullOptions fromBeginning() {
+        return new PullOptions(Start.BEGINNING, 5, true);
+    }
+
+    public PullOptions withAttempts(int newAttempts) {
+        return new PullOptions(start, newAttempts, stopKey);
+    }
+
+    public PullOptions withStopKey(boolean newStopKey) {
+        return new PullOptions(start, attempts, newStopKey);
+    }
+}

@@ -1,0 +1,201 @@
+package dev.trunkline.pull;
+
+import dev.trunkline.LogMessage;
+import dev.trunkline.Priority;
+import dev.trunkline.PullOptions;
+import dev.trunkline.database.Database;
+import dev.trunkline.database.Failure;
+import dev.trunkline.database.Statements;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of the functions of {@code 011_pull.sql}. */
+public final class PullTable {
+
+    private static final long MOST_SECONDS = Duration.ofDays(1_000).toSeconds();
+    private static final Priority[] PRIORITIES = {Priority.LOW, Priority.NORMAL, Priority.HIGH};
+    private static final int NAME_AND_VALUE = 2;
+
+    private final Database database;
+    private final Statements statements;
+
+    public PullTable(Database database) {
+        this.database = database;
+        this.statements = Statements.beside(PullTable.class, "pull.sql", database.schema());
+    }
+
+    /** What was popped together. */
+    record Popped(String token, long epoch, Instant expiresAt, List<Message> messages) {
+
+        Popped keeping(List<Long> offsets) {
+            return new Popped(
+                    token,
+                    epoch,
+                    expiresAt,
+                    messages.stream()
+                            .filter(next -> offsets.contains(next.message().offset()))
+                            .toList());
+        }
+    }
+
+    /** A message, and how often it was tried. */
+    record Message(LogMessage message, int attempt) {}
+
+    int subscribe(String group, String topic, PullOptions options) {
+        return database.call(connection -> query(
+                connection,
+                "subscribe",
+                row -> row.getInt(1),
+                group,
+                topic,
+                options.start().name(),
+                options.attempts(),
+                options.stopKey()));
+    }
+
+    Optional<Popped> pop(String group, String topic, int max, Duration lease) {
+        return database.call(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(statements.get("pop"))) {
+                statement.setString(1, group);
+                statement.setString(2, topic);
+                statement.setInt(3, max);
+                statement.setLong(4, micros(lease));
+                try (ResultSet row = statement.executeQuery()) {
+                    return popped(topic, row);
+                }
+            }
+        });
+    }
+
+    private static Optional<Popped> popped(String topic, ResultSet row) throws SQLException {
+        if (!row.next()) {
+            return Optional.empty();
+        }
+        String token = row.getString(1);
+        long epoch = row.getLong(16);
+        Instant expiresAt = row.getObject(17, OffsetDateTime.class).toInstant();
+        List<Message> messages = new ArrayList<>();
+        do {
+            messages.add(new Message(message(topic, row), row.getInt(15)));
+        } while (row.next());
+        return Optional.of(new Popped(token, epoch, expiresAt, messages));
+    }
+
+    private static LogMessage message(String topic, ResultSet row) throws SQLException {
+        return new LogMessage(
+                topic,
+                row.getInt(2),
+                PRIORITIES[row.getInt(3) + 1],
+                row.getLong(4),
+                row.getLong(5),
+                row.getLong(6),
+                row.getBoolean(7),
+                row.getString(8),
+                headers((String[]) row.getArray(9).getArray()),
+                row.getString(11),
+                row.getString(10),
+                row.getObject(13, OffsetDateTime.class).toInstant(),
+                row.getObject(14, OffsetDateTime.class).toInstant(),
+                row.getBytes(12));
+    }
+
+    private static Map<String, String> headers(String[] texts) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        for (int i = 0; i + 1 < texts.length; i += NAME_AND_VALUE) {
+            headers.put(texts[i], texts[i + 1]);
+        }
+        return headers;
+    }
+
+    List<Long> ack(int subscription, String token, @Nullable Collection<Long> offsets) {
+        return database.call(connection -> rest(connection, "ack", token, array(connection, offsets), subscription));
+    }
+
+    /** As {@link #ack(int, String, Collection)}, in a transaction that is not ours. */
+    List<Long> ack(Connection connection, int subscription, String token, @Nullable Collection<Long> offsets)
+            throws SQLException {
+        try {
+            return rest(connection, "ack", token, array(connection, offsets), subscription);
+        } catch (SQLException e) {
+            if (e.getSQLState() != null && e.getSQLState().startsWith("TL")) {
+                throw Failure.explain(e);
+            }
+            throw e;
+        }
+    }
+
+    List<Long> nack(int subscription, String token, @Nullable Collection<Long> offsets, Duration delay, String error) {
+        return database.call(connection -> rest(
+                connection, "nack", token, array(connection, offsets), micros(delay), printable(error), subscription));
+    }
+
+    List<Long> reject(int subscription, String token, Collection<Long> offsets, String error) {
+        return database.call(connection ->
+                rest(connection, "reject", token, array(connection, offsets), printable(error), subscription));
+    }
+
+    Instant extend(int subscription, String token, Duration lease) {
+        return database.call(connection -> query(
+                connection,
+                "extend",
+                row -> row.getObject(1, OffsetDateTime.class).toInstant(),
+                token,
+                micros(lease),
+                subscription));
+    }
+
+    private interface Reading<R> {
+        R of(ResultSet row) throws SQLException;
+    }
+
+    private List<Long> rest(Connection connection, String name, @Nullable Object... parameters) throws SQLException {
+        return query(connection, name, row -> List.of((Long[]) row.getArray(1).getArray()), parameters);
+    }
+
+    private <R> R query(Connection connection, String name, Reading<R> reading, @Nullable Object... parameters)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
+            for (int i = 0; i < parameters.length; i++) {
+                if (parameters[i] == null) {
+                    statement.setNull(i + 1, Types.ARRAY);
+                } else {
+                    statement.setObject(i + 1, parameters[i]);
+                }
+            }
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return reading.of(row);
+            }
+        }
+    }
+
+    private static java.sql.@Nullable Array array(Connection connection, @Nullable Collection<Long> offsets)
+            throws SQLException {
+        return offsets == null ? null : connection.createArrayOf("int8", offsets.toArray());
+    }
+
+    /** What is out of bounds stays so. */
+    private static long micros(Duration duration) {
+        long seconds = Math.clamp(duration.getSeconds(), -MOST_SECONDS, MOST_SECONDS);
+        return seconds * 1_000_000 + duration.getNano() / 1_000;
+    }
+
+    /** PostgreSQL stores no NUL, and there may be half a character. */
+    private static String printable(String text) {
+        return new String(text.replace('\0', ' ').getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+    }
+}
