@@ -29,6 +29,6 @@ begin
         -- These take a clock, a watermark or a table from their caller: applications go through trunkline.upkeep.
         revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment, trunkline.drop_segment,
             trunkline.advance_outbox, trunkline.clear_outbox, trunkline.prune_marks, trunkline.rotate_idempotency,
-            trunkline.rotate_progress, trunkline.fold_progress from trunkline_app;
+            trunkline.rotate_progress, trunkline.fold_progress, trunkline.fold_grants from trunkline_app;
     end if;
 end $$;
