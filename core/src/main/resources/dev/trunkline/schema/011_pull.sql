@@ -23,7 +23,8 @@ create table trunkline.grant_base (
     primary key (subscription, partition)
 );
 
--- Grants, and what became of them: a row per pop, ack, nack, reject and extend. The last one of a partition counts. They take turns with the slots of progress.
+-- Grants, and what became of them: a row per pop, ack, nack, reject and extend. The last one of a partition counts. Their slots take turns
+-- together with those of progress.
 do $$
 begin
     for slot in 0 .. 1 loop
@@ -49,7 +50,7 @@ create type trunkline.popped as (
     correlation_id text, content_type text, payload bytea, published_at timestamptz, appended_at timestamptz, attempt int, epoch bigint,
     expires_at timestamptz);
 
--- The most that is looked at beyond the messages that a pop can give, where some wait; the most that is parked in a strand; the most bytes of a batch.
+-- How many messages of a strand that wait a pop passes over at most; how many are parked at most; how many bytes a batch has at most.
 create function trunkline.pull_window() returns int language sql immutable parallel safe return 1000;
 create function trunkline.parked_limit() returns int language sql immutable parallel safe return 10000;
 create function trunkline.batch_bytes() returns bigint language sql immutable parallel safe return 16777216;
@@ -163,7 +164,8 @@ as $$
 $$;
 
 -- Messages, parked or not, as columns; of each key only the first, if wanted.
-create function trunkline.letters_of(a_subscription int, a_topic int, a_strand int, a_offsets int8multirange, a_firsts boolean) returns trunkline.letters
+create function trunkline.letters_of(a_subscription int, a_topic int, a_strand int, a_offsets int8multirange, a_firsts boolean)
+    returns trunkline.letters
     language plpgsql stable
 as $$
 declare
@@ -197,7 +199,8 @@ as $$
 $$;
 
 -- What is not done of a strand below its end. Each record of progress of a group that is pulled from holds all that came before it.
-create function trunkline.undone(a_subscription int, a_partition int, a_level int, a_strand int, a_end bigint) returns table (done int8multirange, undone int8multirange)
+create function trunkline.undone(a_subscription int, a_partition int, a_level int, a_strand int, a_end bigint)
+    returns table (done int8multirange, undone int8multirange)
     language sql stable rows 1
 as $$
     select d.done, int8multirange(int8range(0, a_end)) - d.done
@@ -210,22 +213,22 @@ as $$
         where h.subscription = a_subscription and h.partition = a_partition offset 0) d
 $$;
 
--- What a pop would give of a strand, and what it would park: messages of blocked keys, and, where too many wait, those that wait for an earlier one of
--- their key. A message before its last try is given alone: if that lease runs out too, no other message is given up with it. Plain: nothing was tried
--- before, blocked or parked, and nobody has counted bytes.
+-- What a pop would give of a strand, and what it would park: messages of blocked keys, and, where too many wait, those that wait for an
+-- earlier one of their key. A message before its last try is given alone: if that lease runs out too, no other message is given up with
+-- it. Plain: nothing was tried before, is blocked or parked, and nobody has counted bytes.
 create function trunkline.choose(
     s trunkline.subscription, t trunkline.topic, a_strand int, a_undone int8multirange, a_max int,
     out give int8multirange, out park int8multirange, out plain boolean)
     language plpgsql stable
 as $$
 declare
-    clock timestamptz := clock_timestamp();
+    id int := s.id;
+    most_attempts int := s.attempts;
     ordered boolean := t.ordering = 'ORDERED';
+    clock timestamptz := clock_timestamp();
+    parked_is_full boolean;
     passed int; beyond int; size int;
     ahead int8multirange;
-    most int := s.attempts;
-    id int := s.id;
-    full_up boolean;
 begin
     give := '{}';
     park := '{}';
@@ -236,10 +239,12 @@ begin
         give := trunkline.first_of(a_undone, a_max);
         return;
     end if;
-    full_up := (select count(*) from (
-        select from trunkline.parked p where p.subscription = id and p.strand = a_strand limit trunkline.parked_limit()) p) = trunkline.parked_limit();
-    -- What was passed over before, and a little more; if that is not enough, all that may be passed over.
-    select sum(upper(r) - lower(r)) - max(upper(r) - lower(r)) filter (where upper(r) = upper(a_undone)) + trunkline.pull_window() / 10 into passed from unnest(a_undone) r;
+    parked_is_full := trunkline.parked_limit() = (
+        select count(*) from (
+            select from trunkline.parked p where p.subscription = id and p.strand = a_strand limit trunkline.parked_limit()) p);
+    -- First what was passed over before, and a little more; if that is not enough, all that may be passed over.
+    select sum(upper(r) - lower(r)) - max(upper(r) - lower(r)) filter (where upper(r) = upper(a_undone)) + trunkline.pull_window() / 10
+    into passed from unnest(a_undone) r;
     foreach beyond in array array[least(passed, trunkline.pull_window()), trunkline.pull_window()] loop
         ahead := trunkline.first_of(a_undone, a_max + beyond);
         with head as (
@@ -253,7 +258,8 @@ begin
                 select k."offset" from trunkline.parked k
                 where k.subscription = id and k.strand = a_strand and k.key = b.key order by k."offset" limit 1) f
             left join lateral (
-                select a.due_at from trunkline.attempt a where a.subscription = id and a.strand = a_strand and a."offset" = f."offset" offset 0) a on true
+                select k.due_at from trunkline.attempt k
+                where k.subscription = id and k.strand = a_strand and k."offset" = f."offset" offset 0) a on true
             cross join lateral (
                 select k."offset", k.key, octet_length(k.payload) from trunkline.parked k
                 where k.subscription = id and k.strand = a_strand and k.key = b.key order by k."offset" limit a_max) p
@@ -265,35 +271,42 @@ begin
             from trunkline.parked p
             where p.subscription = id and p.strand = a_strand and (p.key is null or not ordered)
             order by p."offset" limit a_max + beyond)
-        ), judged as materialized (
-            select h.*, coalesce(a.attempts, 0) as attempts, b.blocked,
-                   bool_or(coalesce(a.due_at > clock, false)) over (
-                       partition by case when ordered then h.key end, case when h.key is null or not ordered then h."offset" end order by h."offset") as waits
+        ), known as (
+            select h.*, coalesce(a.attempts, 0) as attempts, coalesce(a.due_at > clock, false) as early,
+                   ordered and not h.parked and exists (
+                       select from trunkline.blocked b where b.subscription = id and b.strand = a_strand and b.key = h.key offset 0) as blocked
             from head h
             left join lateral (
                 select k.attempts, k.due_at from trunkline.attempt k
                 where k.subscription = id and k.strand = a_strand and k."offset" = h."offset" offset 0) a on true
-            cross join lateral (
-                select ordered and not h.parked and exists (
-                    select from trunkline.blocked k where k.subscription = id and k.strand = a_strand and k.key = h.key offset 0) as blocked offset 0) b
+        ), judged as materialized (
+            -- A message that is not yet parked although its line has begun holds up the line.
+            select k.*, bool_or(k.early or k.blocked) over (
+                       partition by case when ordered then k.key end, case when k.key is null or not ordered then k."offset" end
+                       order by k."offset") as waits
+            from known k
         ), aside as materialized (
-            select j."offset"
+            select j."offset", sum(j.length) over (order by j."offset") - j.length as before
             from judged j
             where j.blocked
-               or j.waits and ordered and not j.parked and j.key is not null
-                  and (select count(*) from judged k where k.waits and not k.parked and k.key is not null) >= trunkline.pull_window() / 10
+               or ordered and j.waits and not j.parked and j.key is not null and trunkline.pull_window() / 10 <= (
+                   select count(*) from judged k where k.waits and not k.blocked and not k.parked and k.key is not null)
         ), fit as (
-            select j."offset", j.attempts > 0 and j.attempts >= most - 1 as last_try, row_number() over w as n, sum(j.length) over w - j.length as before
+            select j."offset", j.attempts > 0 and j.attempts >= most_attempts - 1 as last_try, row_number() over w as n,
+                   sum(j.length) over w - j.length as before
             from judged j
-            where not j.waits and not j.blocked
-              and (j.parked or not full_up or j."offset" < coalesce((select min(a."offset") from aside a), j."offset" + 1))
+            where not j.waits
+              and (j.parked or not parked_is_full or j."offset" < coalesce((select min(a."offset") from aside a), j."offset" + 1))
             window w as (order by j."offset")
         )
         select coalesce((
                    select range_agg(int8range(f."offset", f."offset" + 1))
                    from fit f, (select min(k.n) as n from fit k where k.last_try) l
-                   where f.n <= a_max and (f.n = 1 or l.n is null or f.n < l.n and l.n > 1) and (f.n = 1 or f.before < trunkline.batch_bytes())), '{}'),
-               coalesce((select range_agg(int8range(a."offset", a."offset" + 1)) from aside a where not full_up), '{}'),
+                   where f.n = 1 or f.n <= a_max and f.before < trunkline.batch_bytes() and (l.n is null or l.n > f.n)), '{}'),
+               coalesce((
+                   select range_agg(int8range(a."offset", a."offset" + 1))
+                   from aside a
+                   where not parked_is_full and (a.before = 0 or a.before < trunkline.batch_bytes())), '{}'),
                (select count(*) from fit f)
         into give, park, size;
         exit when size >= a_max or ahead = a_undone;
@@ -307,9 +320,11 @@ create function trunkline.append_done(a_subscription int, a_strand int, a_epoch 
 as $$
 begin
     if (select i.progress_slot from trunkline.installation i) = 0 then
-        insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done) values (a_subscription, a_strand, a_epoch, a_sequence, a_done);
+        insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done)
+        values (a_subscription, a_strand, a_epoch, a_sequence, a_done);
     else
-        insert into trunkline.progress_1 (subscription, strand, epoch, sequence, done) values (a_subscription, a_strand, a_epoch, a_sequence, a_done);
+        insert into trunkline.progress_1 (subscription, strand, epoch, sequence, done)
+        values (a_subscription, a_strand, a_epoch, a_sequence, a_done);
     end if;
 end $$;
 
@@ -346,7 +361,8 @@ end $$;
 
 -- Makes a group that is pulled from, or finds it: its start and its settings are those of the first call.
 create function trunkline.subscribe_pull(
-    a_group text, a_topic text, a_start text default 'NOW', a_attempts int default 5, a_stop_key boolean default true, out subscription int, out created boolean)
+    a_group text, a_topic text, a_start text default 'NOW', a_attempts int default 5, a_stop_key boolean default true,
+    out subscription int, out created boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -371,7 +387,8 @@ begin
     if current_setting('transaction_isolation') <> 'read committed' then
         perform trunkline.refuse('pulling needs READ COMMITTED', 'TL008', 'Leave the isolation of the transaction as it is.');
     elsif a_lease is null or a_lease <= interval '0' or a_lease > interval '1 day' then
-        perform trunkline.refuse(format('a lease of %s is not possible', coalesce(a_lease::text, 'null')), 'TL008', 'Use more than zero and at most a day.');
+        perform trunkline.refuse(format('a lease of %s is not possible', coalesce(a_lease::text, 'null')), 'TL008',
+            'Use more than zero and at most a day.');
     end if;
 end $$;
 
@@ -390,15 +407,16 @@ begin
         perform trunkline.refuse(format('there is no group "%s" of topic "%s", or it was cancelled', a_group, a_topic), 'TL008',
             'Make it with trunkline.subscribe_pull(...).');
     elsif s.status = 'DEAD' then
-        perform trunkline.refuse(format('group "%s" of topic "%s" is dead', a_group, a_topic), 'TL008', 'Resume it, or cancel it and make it anew.');
+        perform trunkline.refuse(format('group "%s" of topic "%s" is dead', a_group, a_topic), 'TL008',
+            'Resume it, or cancel it and make it anew.');
     elsif s.mode <> 'PULL' then
         perform trunkline.refuse(format('group "%s" of topic "%s" has handlers', a_group, a_topic), 'TL008', 'Pull with a group of its own.');
     end if;
     return s;
 end $$;
 
--- Counts a failure for messages of a batch, or gives them up: those that were tried often enough, or all. Where a message that is given up stops its key,
--- what was behind it has not failed. Returns what is done in the strand after that, and what was over.
+-- Counts a failure for messages of a batch, or gives them up: those that were tried often enough, or all. Where a message that is given
+-- up stops its key, what was behind it has not failed. Returns what is done in the strand after that, and what was over.
 create function trunkline.fail(
     s trunkline.subscription, t trunkline.topic, a_strand int, a_failed int8multirange, a_error text, a_due_at timestamptz, a_reject boolean,
     inout a_done int8multirange, out a_over int8multirange)
@@ -427,9 +445,9 @@ begin
     end if;
 end $$;
 
--- Takes a batch of messages of one partition, in order, for as long as the lease; none if there is nothing to be had. Partitions that have an open batch, or in
--- which somebody else is just popping, are left out; among the others chance decides, and among priorities too, mostly for the higher. An expired
--- batch has failed: its messages come again, or are given up.
+-- Takes a batch of messages of one partition, in order, for as long as the lease; none if there is nothing to be had. Partitions that have
+-- an open batch, or in which somebody else is just popping or settling, are left out; among the others chance decides, and among
+-- priorities too, mostly for the higher. An expired batch has failed: its messages come again, or are given up.
 create function trunkline.pop(a_group text, a_topic text, a_max int, a_lease interval) returns setof trunkline.popped
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
@@ -501,23 +519,26 @@ begin
         where k.subscription = s.id and k.strand = a_strand
           and not exists (select from trunkline.parked p where p.subscription = s.id and p.strand = a_strand and p.key = k.key offset 0)
           and not trunkline.is_stopped(s.id, a_strand, k.key);
-        select * into state from trunkline.undone(s.id, a_partition, a_strand / t.partitions, a_strand, b.ends[a_strand + 1]);
-        if lower(state.undone) < b.firsts[a_strand + 1] then
-            perform trunkline.refuse(format('offset %s of partition %s of topic "%s" is no longer in the log', lower(state.undone), a_partition, t.name),
-                'TL008', 'Make the group anew.');
-        end if;
-        chosen := trunkline.choose(s, t, a_strand, state.undone, a_max);
-        if not isempty(chosen.park) then
+        loop
+            select * into state from trunkline.undone(s.id, a_partition, a_strand / t.partitions, a_strand, b.ends[a_strand + 1]);
+            if lower(state.undone) < b.firsts[a_strand + 1] then
+                perform trunkline.refuse(
+                    format('offset %s of partition %s of topic "%s" is no longer in the log', lower(state.undone), a_partition, t.name),
+                    'TL008', 'Make the group anew.');
+            end if;
+            chosen := trunkline.choose(s, t, a_strand, state.undone, a_max);
+            exit when isempty(chosen.park);
             perform trunkline.lay_aside(s.id, a_strand, trunkline.letters_of(s.id, t.id, a_strand, chosen.park, false));
             g.sequence := g.sequence + 1;
             perform trunkline.append_done(s.id, a_strand, g.epoch, g.sequence, state.done + chosen.park);
-        end if;
+            exit when not isempty(chosen.give);
+        end loop;
         size := 0;
         if not isempty(chosen.give) then
             return query
-                select format('%s-%s-%s-%s', s.id, a_partition, g.epoch, g.token), a_partition, (array[0, 1, -1])[a_strand / t.partitions + 1], m."offset", m.id,
-                       m.unit, m.unit_end, m.key, coalesce(m.headers, '{}'), m.correlation_id, m.content_type, m.payload, m.published_at, m.appended_at,
-                       coalesce(a.attempts, 0) + 1, g.epoch, g.expires_at
+                select format('%s-%s-%s-%s', s.id, a_partition, g.epoch, g.token), a_partition, (array[0, 1, -1])[a_strand / t.partitions + 1],
+                       m."offset", m.id, m.unit, m.unit_end, m.key, coalesce(m.headers, '{}'), m.correlation_id, m.content_type, m.payload,
+                       m.published_at, m.appended_at, coalesce(a.attempts, 0) + 1, g.epoch, g.expires_at
                 from trunkline.given_messages(s.id, t.id, a_strand, chosen.give, case when chosen.plain then trunkline.batch_bytes() end) m
                 left join trunkline.attempt a on a.subscription = s.id and a.strand = a_strand and a."offset" = m."offset"
                 order by m."offset";
@@ -531,6 +552,7 @@ begin
         end if;
         exit when size > 0;
     end loop;
+    close candidates;
 end $$;
 
 -- The grant of a token, its holder locked, and the group. Expired or not, it counts until somebody else pops the partition.
@@ -554,7 +576,8 @@ begin
     elsif s.status = 'CANCELLED' then
         perform trunkline.refuse(format('group "%s" was cancelled', s.group_name), 'TL008', 'Drop the batch.');
     elsif greatest(g.epoch, holder_epoch + 1) > an_epoch then
-        perform trunkline.refuse(format('the batch of epoch %s is no longer open: partition %s is at epoch %s', an_epoch, g.partition, greatest(g.epoch, holder_epoch)),
+        perform trunkline.refuse(
+            format('the batch of epoch %s is no longer open: partition %s is at epoch %s', an_epoch, g.partition, greatest(g.epoch, holder_epoch)),
             'TL009', 'It was settled before, or its lease ran out and its messages were given out again.');
     end if;
     select k.* into strict t from trunkline.topic k where k.id = s.topic;
@@ -572,7 +595,8 @@ begin
     end if;
     select coalesce(o::text, 'null') into stranger from unnest(a_offsets) o where o is null or not g.given @> o limit 1;
     if found then
-        perform trunkline.refuse(format('offset %s is not in this batch, or no longer', stranger), 'TL008', format('What is left of it is %s.', g.given));
+        perform trunkline.refuse(format('offset %s is not in this batch, or no longer', stranger), 'TL008',
+            format('What is left of it is %s.', g.given));
     end if;
     return trunkline.ranges(a_offsets);
 end $$;
@@ -589,8 +613,8 @@ begin
     return array(select o from trunkline.offsets_of(a_rest) o);
 end $$;
 
--- Records messages of a batch as done: those at these offsets, or all that are left. In the caller's transaction, together with what the caller did about
--- them, that happens once. Messages of one key of an ordered topic are acknowledged in order. Returns the offsets that are left.
+-- Records messages of a batch as done: those at these offsets, or all that are left. What the caller did about them in the same transaction
+-- happens once. Messages of one key of an ordered topic are acknowledged in order. Returns the offsets that are left.
 create function trunkline.ack(a_token text, a_offsets bigint[] default null, a_subscription int default null) returns bigint[]
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
@@ -613,7 +637,8 @@ begin
             where m.key is not null) a
         where acked @> a."offset" and a."offset" > a.first_left limit 1;
         if found then
-            perform trunkline.refuse(format('offset %s comes after one of its key that is not done', early), 'TL008', 'Acknowledge a key in order, or together.');
+            perform trunkline.refuse(format('offset %s comes after one of its key that is not done', early), 'TL008',
+                'Acknowledge a key in order, or together.');
         end if;
     end if;
     if isempty(acked) then
@@ -621,14 +646,17 @@ begin
     end if;
     select * into state from trunkline.undone(g.subscription, g.partition, g.strand / (c.t).partitions, g.strand, 0);
     delete from trunkline.attempt a
-    where a.subscription = g.subscription and a.strand = g.strand and a."offset" >= lower(acked) and a."offset" < upper(acked) and acked @> a."offset";
+    where a.subscription = g.subscription and a.strand = g.strand and a."offset" >= lower(acked) and a."offset" < upper(acked)
+      and acked @> a."offset";
     delete from trunkline.parked p
-    where p.subscription = g.subscription and p.strand = g.strand and p."offset" >= lower(acked) and p."offset" < upper(acked) and acked @> p."offset";
+    where p.subscription = g.subscription and p.strand = g.strand and p."offset" >= lower(acked) and p."offset" < upper(acked)
+      and acked @> p."offset";
     return trunkline.append_rest(g, state.done + acked, g.given - acked);
 end $$;
 
 -- What nack and reject share. In an ordered topic what comes after a message on its key is handed back with it, and has not failed.
-create function trunkline.hand_back(a_token text, a_offsets bigint[], a_due_at timestamptz, a_error text, a_reject boolean, a_subscription int) returns bigint[]
+create function trunkline.hand_back(
+    a_token text, a_offsets bigint[], a_due_at timestamptz, a_error text, a_reject boolean, a_subscription int) returns bigint[]
     language plpgsql
 as $$
 declare
@@ -656,10 +684,11 @@ begin
     return trunkline.append_rest(g, f.a_done, g.given - failed - behind);
 end $$;
 
--- Hands messages of a batch back: they have failed, and come again after the delay, or are given up if they were tried often enough. Returns the offsets that
--- are left.
+-- Hands messages of a batch back: they have failed, and come again after the delay, or are given up if they were tried often enough.
+-- Returns the offsets that are left.
 create function trunkline.nack(
-    a_token text, a_offsets bigint[] default null, a_delay interval default '0', a_error text default null, a_subscription int default null) returns bigint[]
+    a_token text, a_offsets bigint[] default null, a_delay interval default '0', a_error text default null, a_subscription int default null)
+    returns bigint[]
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
@@ -668,11 +697,13 @@ begin
     if a_delay is null or a_delay not between interval '0' and interval '1 year' then
         perform trunkline.refuse(format('a delay of %s is not possible', coalesce(a_delay::text, 'null')), 'TL008', 'Use zero to a year.');
     end if;
-    return trunkline.hand_back(a_token, a_offsets, clock_timestamp() + nullif(a_delay, '0'), coalesce(a_error, 'handed back'), false, a_subscription);
+    return trunkline.hand_back(
+        a_token, a_offsets, clock_timestamp() + nullif(a_delay, '0'), coalesce(a_error, 'handed back'), false, a_subscription);
 end $$;
 
 -- Gives messages of a batch up at once: another try would not help. Returns the offsets that are left.
-create function trunkline.reject(a_token text, a_offsets bigint[] default null, a_error text default null, a_subscription int default null) returns bigint[]
+create function trunkline.reject(a_token text, a_offsets bigint[] default null, a_error text default null, a_subscription int default null)
+    returns bigint[]
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
@@ -704,7 +735,8 @@ end $$;
 
 -- Batches that are open, for people.
 create view trunkline.open_batches as
-    select s.group_name, t.name as topic, g.partition, (array[0, 1, -1])[g.strand / t.partitions + 1] as priority, g.epoch, g.given as offsets, g.granted_at, g.expires_at
+    select s.group_name, t.name as topic, g.partition, (array[0, 1, -1])[g.strand / t.partitions + 1] as priority, g.epoch, g.given as offsets,
+           g.granted_at, g.expires_at
     from trunkline.subscription s
     join trunkline.topic t on t.id = s.topic
     join trunkline.holder h on h.subscription = s.id

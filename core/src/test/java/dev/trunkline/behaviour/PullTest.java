@@ -385,6 +385,37 @@ class PullTest {
     }
 
     @Test
+    void a_line_waits_for_what_comes_before_it_on_its_key_and_is_not_parked_yet() {
+        PullConsumer<String> group = pull(FROM_BEGINNING);
+        publish("k 0", "k 1");
+        String first = group.pop(2, MOMENT).orElseThrow().token();
+        group.nack(first, List.of(1L), Duration.ofHours(1), "not now");
+        for (int i = 0; i < 120; i++) {
+            publish("w" + i + " waits");
+        }
+        Batch<String> batch = pop(group, 200);
+        assertThat(texts(batch)).startsWith("k 0").hasSize(121);
+        group.nack(batch.token(), Duration.ofHours(1), "not now");
+        makeDue(0);
+        publish("z 122");
+        batch = pop(group, 200);
+        assertThat(texts(batch)).containsExactly("k 0", "z 122");
+        assertThat(database.number("select count(*) from trunkline.parked where key = 'k'"))
+                .isEqualTo(1);
+        assertThat(group.nack(batch.token(), List.of(0L), Duration.ofHours(1), "not now"))
+                .containsExactly(122L);
+        group.ack(batch.token());
+        makeDue(1);
+        assertThat(group.pop(200, LONG)).isEmpty();
+        makeDue(0);
+        assertThat(texts(pop(group, 200))).containsExactly("k 0", "k 1");
+    }
+
+    private void makeDue(int offset) {
+        database.execute("update trunkline.attempt set due_at = clock_timestamp() where \"offset\" = " + offset);
+    }
+
+    @Test
     void a_partition_in_which_a_thousand_messages_wait_stands_still_until_one_is_due() {
         PullConsumer<String> group = pull(FROM_BEGINNING);
         List<Message> messages = new ArrayList<>();
@@ -398,7 +429,7 @@ class PullTest {
             group.nack(batch.get().token(), Duration.ofHours(1), "all is broken");
         }
         assertThat(popped).isBetween(1_000, 1_300);
-        database.execute("update trunkline.attempt set due_at = clock_timestamp() where \"offset\" = 7");
+        makeDue(7);
         assertThat(pop(group, 300).deliveries().getFirst().payload()).isEqualTo("m7");
     }
 
