@@ -23,7 +23,7 @@ import java.util.Optional;
  *
  * <p>A group has one open batch per partition: what comes after it waits until it is settled or its lease runs out. Then its messages come
  * again, and count as having failed. Until somebody else has popped them, a batch can be settled although its lease ran out; afterwards
- * not. A batch is a few thousand messages or 16 MiB at most.
+ * not. A batch has 10,000 messages and 16 MiB at most.
  *
  * <p>In an ordered topic, messages of one key are popped and acknowledged in order. Of a message that is handed back, those that come after it
  * on its key are handed back too, without having failed; what is left of the batch is what the calls return.

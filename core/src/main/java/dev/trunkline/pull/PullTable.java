@@ -39,18 +39,7 @@ public final class PullTable {
     }
 
     /** What was popped together. */
-    record Popped(String token, long epoch, Instant expiresAt, List<Message> messages) {
-
-        Popped keeping(List<Long> offsets) {
-            return new Popped(
-                    token,
-                    epoch,
-                    expiresAt,
-                    messages.stream()
-                            .filter(next -> offsets.contains(next.message().offset()))
-                            .toList());
-        }
-    }
+    record Popped(String token, long epoch, Instant expiresAt, List<Message> messages) {}
 
     /** A message, and how often it was tried. */
     record Message(LogMessage message, int attempt) {}

@@ -14,9 +14,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -92,23 +93,25 @@ public final class Puller<T> implements PullConsumer<T> {
         }
     }
 
-    /** What can not be decoded becomes a dead letter, as with handlers; what comes after it on its key is handed back then. */
+    /** What can not be decoded becomes a dead letter, as with handlers; what comes after it on its key may be handed back with it. */
     private List<Delivery<T>> decode(PullTable.Popped popped) {
-        TreeMap<Long, Delivery<T>> deliveries = new TreeMap<>();
+        List<Delivery<T>> deliveries = new ArrayList<>();
+        Set<Long> left = null;
         for (PullTable.Message next : popped.messages()) {
             LogMessage message = next.message();
+            if (left != null && !left.contains(message.offset())) {
+                continue;
+            }
             try {
-                deliveries.put(
-                        message.offset(),
-                        new Delivery<>(message, decode(message), group, next.attempt(), popped.epoch()));
+                deliveries.add(new Delivery<>(message, decode(message), group, next.attempt(), popped.epoch()));
             } catch (RuntimeException e) {
                 String error = "the payload of " + message + " (" + message.contentType() + ") is no " + type.getName()
                         + ": " + e.getMessage();
                 log.warn("{}: {}", group, error);
-                return decode(popped.keeping(reject(popped.token(), List.of(message.offset()), error)));
+                left = new HashSet<>(reject(popped.token(), List.of(message.offset()), error));
             }
         }
-        return new ArrayList<>(deliveries.values());
+        return deliveries;
     }
 
     private T decode(LogMessage message) {

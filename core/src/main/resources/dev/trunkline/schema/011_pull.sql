@@ -198,14 +198,15 @@ as $$
     order by g.epoch desc, g.sequence desc limit 1
 $$;
 
--- What is not done of a strand below its end. Each record of progress of a group that is pulled from holds all that came before it.
-create function trunkline.undone(a_subscription int, a_partition int, a_level int, a_strand int, a_end bigint)
-    returns table (done int8multirange, undone int8multirange)
+-- What is done of a strand, and what is not, below its end; with the epoch of its holder. Each record of progress of a group that is pulled
+-- from holds all that came before it.
+create function trunkline.state_of(a_subscription int, a_partition int, a_level int, a_strand int, a_end bigint)
+    returns table (epoch bigint, done int8multirange, undone int8multirange)
     language sql stable rows 1
 as $$
-    select d.done, int8multirange(int8range(0, a_end)) - d.done
+    select d.epoch, d.done, int8multirange(int8range(0, a_end)) - d.done
     from (
-        select h.base[a_level + 1] + coalesce((
+        select h.epoch, h.base[a_level + 1] + coalesce((
                 select p.done from trunkline.progress p
                 where p.subscription = a_subscription and p.strand = a_strand
                 order by p.epoch desc, p.sequence desc limit 1), '{}') as done
@@ -492,9 +493,9 @@ begin
             cross join generate_series(0, t.partitions - 1) p
             order by l.rank, random()) x
         left join lateral trunkline.last_grant(s.id, x.partition) k on true
-        cross join lateral trunkline.undone(s.id, x.partition, x.level, x.strand, b.ends[x.strand + 1]) u
+        cross join lateral trunkline.state_of(s.id, x.partition, x.level, x.strand, b.ends[x.strand + 1]) u
         cross join lateral trunkline.choose(s, t, x.strand, u.undone, 1) c
-        where (k.given is null or isempty(k.given) or k.expires_at <= clock)
+        where (k.given is null or isempty(k.given) or k.expires_at <= clock or k.epoch <= u.epoch)
           and (not isempty(u.undone) or exists (select from trunkline.parked p where p.subscription = s.id and p.strand = x.strand))
           and (not isempty(c.give) or not isempty(c.park));
     loop
@@ -507,10 +508,13 @@ begin
         -- Now it is ours. What follows are statements of their own, which see what the last owner did.
         select k.* into last from trunkline.last_grant(s.id, a_partition) k;
         clock := clock_timestamp();
+        if last.epoch <= holder_epoch then
+            last.given := '{}';
+        end if;
         continue when not isempty(last.given) and last.expires_at > clock;
         g := row(s.id, a_partition, greatest(holder_epoch, last.epoch) + 1, 0, gen_random_uuid(), a_strand, '{}', clock, clock + a_lease);
         if not isempty(last.given) then
-            select * into state from trunkline.undone(s.id, a_partition, last.strand / t.partitions, last.strand, 0);
+            select * into state from trunkline.state_of(s.id, a_partition, last.strand / t.partitions, last.strand, 0);
             failed := trunkline.fail(s, t, last.strand, last.given, 'not acknowledged within its lease', null, false, state.done);
             g.sequence := g.sequence + 1;
             perform trunkline.append_done(s.id, last.strand, g.epoch, g.sequence, failed.a_done);
@@ -520,7 +524,7 @@ begin
           and not exists (select from trunkline.parked p where p.subscription = s.id and p.strand = a_strand and p.key = k.key offset 0)
           and not trunkline.is_stopped(s.id, a_strand, k.key);
         loop
-            select * into state from trunkline.undone(s.id, a_partition, a_strand / t.partitions, a_strand, b.ends[a_strand + 1]);
+            select * into state from trunkline.state_of(s.id, a_partition, a_strand / t.partitions, a_strand, b.ends[a_strand + 1]);
             if lower(state.undone) < b.firsts[a_strand + 1] then
                 perform trunkline.refuse(
                     format('offset %s of partition %s of topic "%s" is no longer in the log', lower(state.undone), a_partition, t.name),
@@ -543,6 +547,7 @@ begin
                 left join trunkline.attempt a on a.subscription = s.id and a.strand = a_strand and a."offset" = m."offset"
                 order by m."offset";
             get diagnostics size = row_count;
+            -- The log has no gaps: so many rows are the first so many offsets.
             g.given := trunkline.first_of(chosen.give, size);
         end if;
         -- One that gives nothing closes what has expired.
@@ -644,7 +649,7 @@ begin
     if isempty(acked) then
         return array(select o from trunkline.offsets_of(g.given) o);
     end if;
-    select * into state from trunkline.undone(g.subscription, g.partition, g.strand / (c.t).partitions, g.strand, 0);
+    select * into state from trunkline.state_of(g.subscription, g.partition, g.strand / (c.t).partitions, g.strand, 0);
     delete from trunkline.attempt a
     where a.subscription = g.subscription and a.strand = g.strand and a."offset" >= lower(acked) and a."offset" < upper(acked)
       and acked @> a."offset";
@@ -670,7 +675,7 @@ begin
     if isempty(failed) then
         return array(select o from trunkline.offsets_of(g.given) o);
     end if;
-    select * into state from trunkline.undone(g.subscription, g.partition, g.strand / (c.t).partitions, g.strand, 0);
+    select * into state from trunkline.state_of(g.subscription, g.partition, g.strand / (c.t).partitions, g.strand, 0);
     f := trunkline.fail(c.s, c.t, g.strand, failed, left(a_error, 4000), a_due_at, a_reject, state.done);
     stopped := case when (c.s).stop_key then failed else failed - f.a_over end;
     if (c.t).ordering = 'ORDERED' and not isempty(g.given - failed) then

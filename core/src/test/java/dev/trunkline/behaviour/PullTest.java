@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Batch;
+import dev.trunkline.Codec;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Delivery;
 import dev.trunkline.LeaseExpiredException;
@@ -17,6 +18,7 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.UnknownTopicException;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.TestDatabase;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -560,13 +562,37 @@ class PullTest {
 
     @Test
     void what_can_not_be_decoded_is_a_dead_letter_at_once_and_the_rest_comes() {
-        PullConsumer<Integer> group = trunkline.pull("g", "t", Integer.class, FROM_BEGINNING);
-        trunkline
-                .publisher()
-                .publishAll(List.of(Message.of("t", "no number").withKey("a"), Message.of("t", "nor this")));
-        assertThat(group.pop(10, LONG)).isEmpty();
+        Codec numbers = new Codec() {
+            @Override
+            public byte[] encode(Object payload) {
+                return payload.toString().getBytes(StandardCharsets.UTF_8);
+            }
+
+            @Override
+            public String contentType() {
+                return "text/plain";
+            }
+
+            @Override
+            public <T> T decode(byte[] payload, Class<T> type) {
+                return type.cast(Integer.valueOf(new String(payload, StandardCharsets.UTF_8)));
+            }
+        };
+        try (Trunkline counting =
+                database.options().backgroundWork(false).codec(numbers).open()) {
+            PullConsumer<Integer> group = counting.pull("g", "t", Integer.class, FROM_BEGINNING);
+            for (String text : List.of("a 1", "b x", "a 2", "b 3", "a y", "c 4")) {
+                counting.publisher().publish(Message.of("t", text.substring(2)).withKey(text.substring(0, 1)));
+            }
+            Batch<Integer> batch = pop(group, 10);
+            assertThat(batch.deliveries()).extracting(Delivery::payload).containsExactly(1, 2, 4);
+            group.ack(batch.token());
+            assertThat(group.pop(10, LONG))
+                    .as("the other one of b waits for its dead letter")
+                    .isEmpty();
+        }
         assertThat(database.query("select text, attempts from trunkline.dead_letters order by id"))
-                .containsExactly("no number|1", "nor this|1");
+                .containsExactly("x|1", "y|1");
         assertThat(lag()).isZero();
     }
 

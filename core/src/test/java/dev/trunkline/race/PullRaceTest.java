@@ -163,6 +163,9 @@ class PullRaceTest {
         assertThatThrownBy(() -> group.ack(batch.token()))
                 .isInstanceOf(LeaseExpiredException.class)
                 .hasMessageContaining("is at epoch 7");
+        Delivery<String> next = group.pop(2, LONG).orElseThrow().deliveries().getFirst();
+        assertThat(next.epoch()).isEqualTo(8);
+        assertThat(next.attempt()).as("nobody is to blame").isEqualTo(1);
     }
 
     /** Waits until somebody waits for a lock in this database. */
