@@ -30,6 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Callers that pull from one partition at the same time: either the one or its successor wins, never both. */
 @Timeout(180)
@@ -194,17 +196,19 @@ class PullRaceTest {
 
     /**
      * Callers of two processes pop, acknowledge all or a part in the transaction of their effects, hand back, extend, let leases run out and lose
-     * connections, at random. Each message has its effect once, each key in order, and no batch was given while another was open.
+     * connections, at random; what becomes a dead letter is redriven. Each message has its effect once, each key in order, and no batch was given
+     * while another was open.
      */
-    @Test
-    void whatever_callers_do_each_message_has_its_effect_once_and_each_key_in_order() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {2, 1_000})
+    void whatever_callers_do_each_message_has_its_effect_once_and_each_key_in_order(int attempts) throws Exception {
         long seed = Seed.next();
         int keys = 7;
         int perKey = 60;
         trunkline.topics().create(TopicConfiguration.pubSub("model").withPartitions(3));
         database.execute(
                 "create table effect (id bigint generated always as identity primary key, key text, number int)");
-        PullOptions options = PullOptions.fromBeginning().withAttempts(1_000);
+        PullOptions options = PullOptions.fromBeginning().withAttempts(attempts);
         try (Trunkline other = database.open();
                 ExecutorService callers = Executors.newFixedThreadPool(6)) {
             List<PullConsumer<String>> groups = List.of(
@@ -227,6 +231,11 @@ class PullRaceTest {
                         Awaitility.await().until(this::rotates);
                     }
                 }
+                Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> {
+                    database.query("select trunkline.redrive('g', 'model')");
+                    return running.stream().anyMatch(caller -> caller.state() == Future.State.FAILED)
+                            || running.stream().allMatch(Future::isDone);
+                });
                 for (Future<?> caller : running) {
                     caller.get();
                 }
