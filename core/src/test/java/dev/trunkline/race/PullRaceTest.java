@@ -184,8 +184,10 @@ class PullRaceTest {
         database.query("select pg_terminate_backend(?)", Integer.valueOf(pid));
     }
 
+    /** Who waits for himself fails in the end. */
     private Connection transaction() throws SQLException {
         Connection connection = database.connect();
+        TestDatabase.query(connection, "set statement_timeout = '30s'");
         connection.setAutoCommit(false);
         return connection;
     }
