@@ -92,9 +92,9 @@ begin
         select s.id
         from trunkline.segment s
         where s.topic = a_topic and s.bases[a_strand + 1] < upper(a_offsets)
-          and s.id >= (
+          and s.id >= coalesce((
               select k.id from trunkline.segment k
-              where k.topic = a_topic and k.bases[a_strand + 1] <= lower(a_offsets) order by k.id desc limit 1)
+              where k.topic = a_topic and k.bases[a_strand + 1] <= lower(a_offsets) order by k.id desc limit 1), 0)
         order by s.id
     loop
         -- A frame that reaches into several ranges is found with the first of them.
@@ -667,7 +667,8 @@ as $$
 declare
     c record; state record; f record;
     g trunkline.grants;
-    failed int8multirange; stopped int8multirange; behind int8multirange := '{}';
+    failed int8multirange; stopped int8multirange; behind int8multirange;
+    offsets bigint[]; keys text[];
 begin
     c := trunkline.claim(a_token, a_subscription);
     g := c.g;
@@ -675,17 +676,18 @@ begin
     if isempty(failed) then
         return array(select o from trunkline.offsets_of(g.given) o);
     end if;
+    if (c.t).ordering = 'ORDERED' and not isempty(g.given - failed) then
+        select array_agg(m."offset"), array_agg(m.key) into offsets, keys
+        from trunkline.given_messages(g.subscription, (c.t).id, g.strand, g.given) m where m.key is not null;
+    end if;
     select * into state from trunkline.state_of(g.subscription, g.partition, g.strand / (c.t).partitions, g.strand, 0);
     f := trunkline.fail(c.s, c.t, g.strand, failed, left(a_error, 4000), a_due_at, a_reject, state.done);
     stopped := case when (c.s).stop_key then failed else failed - f.a_over end;
-    if (c.t).ordering = 'ORDERED' and not isempty(g.given - failed) then
-        select coalesce(range_agg(int8range(m."offset", m."offset" + 1)), '{}') into behind
-        from (
-            select k."offset", min(k."offset") filter (where stopped @> k."offset") over (partition by k.key) as first_stopped
-            from trunkline.given_messages(g.subscription, (c.t).id, g.strand, g.given) k
-            where k.key is not null) m
-        where m."offset" > m.first_stopped;
-    end if;
+    select coalesce(range_agg(int8range(m."offset", m."offset" + 1)), '{}') into behind
+    from (
+        select k."offset", min(k."offset") filter (where stopped @> k."offset") over (partition by k.key) as first_stopped
+        from unnest(offsets, keys) k ("offset", key)) m
+    where m."offset" > m.first_stopped;
     return trunkline.append_rest(g, f.a_done, g.given - failed - behind);
 end $$;
 

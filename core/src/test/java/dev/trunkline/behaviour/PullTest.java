@@ -329,6 +329,27 @@ class PullTest {
     }
 
     @Test
+    void what_is_parked_outlives_its_segment() {
+        PullConsumer<String> group = pull(FROM_BEGINNING);
+        publish("a 0");
+        group.reject(pop(group, 1).token(), List.of(0L), "broken");
+        database.query("select trunkline.roll_segment(1)");
+        database.execute("update trunkline.topic set retention = '1 microsecond'");
+        database.query("select trunkline.upkeep('trim', 1)");
+        assertThat(trunkline.log().first("t", 0)).isEqualTo(1);
+        database.query("select trunkline.redrive('g', 't')");
+        publish("b 1", "b 2");
+        Batch<String> batch = pop(group, 10);
+        assertThat(texts(batch)).containsExactly("a 0", "b 1", "b 2");
+        assertThat(group.reject(batch.token(), List.of(0L, 1L), "broken again"))
+                .as("what comes after b 1 is handed back")
+                .isEmpty();
+        assertThat(deadLetters()).containsExactly("a 0|1|broken again|t", "b 1|1|broken again|t");
+        assertThat(group.pop(10, LONG)).isEmpty();
+        assertThat(lag()).isZero();
+    }
+
+    @Test
     void where_dead_letters_are_skipped_their_key_goes_on() {
         PullConsumer<String> group = pull(FROM_BEGINNING.withAttempts(1).withStopKey(false));
         publish("a 0", "a 1");
