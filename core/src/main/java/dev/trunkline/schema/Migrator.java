@@ -29,7 +29,6 @@ public final class Migrator {
             "008_reading.sql",
             "009_groups.sql",
             "010_letters.sql",
-            "010_letters.sql",
             "011_pull.sql",
             "012_await.sql");
 
