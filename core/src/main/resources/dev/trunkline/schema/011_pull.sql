@@ -634,6 +634,9 @@ begin
     c := trunkline.claim(a_token, a_subscription);
     g := c.g;
     acked := trunkline.part_of(g, a_offsets);
+    if isempty(acked) then
+        return array(select o from trunkline.offsets_of(g.given) o);
+    end if;
     if not acked @> g.given and (c.t).ordering = 'ORDERED' then
         select a."offset" into early
         from (
@@ -645,9 +648,6 @@ begin
             perform trunkline.refuse(format('offset %s comes after one of its key that is not done', early), 'TL008',
                 'Acknowledge a key in order, or together.');
         end if;
-    end if;
-    if isempty(acked) then
-        return array(select o from trunkline.offsets_of(g.given) o);
     end if;
     select * into state from trunkline.state_of(g.subscription, g.partition, g.strand / (c.t).partitions, g.strand, 0);
     delete from trunkline.attempt a
