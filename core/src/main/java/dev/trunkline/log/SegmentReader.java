@@ -13,10 +13,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads strands out of segments, and keeps what it knows of them until it proves out of date. */
@@ -75,21 +77,43 @@ final class SegmentReader {
         }
     }
 
+    /** What was read of a strand, and whether that was all there was. */
+    record Stretch(List<LogMessage> messages, boolean ended) {
+
+        static final Stretch UNKNOWN = new Stretch(List.of(), false);
+    }
+
+    /** What was read of some strands, in their order. */
+    record Found(TopicLog topic, List<Stretch> stretches) {
+
+        boolean isEmpty() {
+            return stretches.stream().allMatch(stretch -> stretch.messages().isEmpty());
+        }
+
+        boolean isAll() {
+            return stretches.stream().allMatch(Stretch::ended);
+        }
+
+        List<LogMessage> messages() {
+            return stretches.stream()
+                    .flatMap(stretch -> stretch.messages().stream())
+                    .toList();
+        }
+    }
+
     /**
      * Messages of some strands from their positions on, at most so many of each, and moves the positions past them.
      * Nothing means that there was nothing when the call was made.
      *
      * @throws OffsetOutOfRangeException if a position was dropped by retention
      */
-    List<LogMessage> read(String name, int[] strands, long[] positions, int most) {
-        List<LogMessage> messages = readKnown(topic(name), strands, positions, most);
-        if (messages.isEmpty()) {
-            messages = readKnown(refresh(name), strands, positions, most);
-        }
-        return messages;
+    Found read(String name, int[] strands, long[] positions, int most) {
+        Found found = readKnown(topic(name), strands, positions, most);
+        return found.isEmpty() && !found.isAll() ? readKnown(refresh(name), strands, positions, most) : found;
     }
 
-    private List<LogMessage> readKnown(TopicLog topic, int[] strands, long[] positions, int most) {
+    private Found readKnown(TopicLog topic, int[] strands, long[] positions, int most) {
+        List<Stretch> stretches = new ArrayList<>(Collections.nCopies(strands.length, Stretch.UNKNOWN));
         Map<Integer, List<Integer>> bySegment = new LinkedHashMap<>();
         for (int i = 0; i < strands.length; i++) {
             TopicLog.Segment segment = topic.holding(strands[i], positions[i]);
@@ -98,42 +122,36 @@ final class SegmentReader {
                 if (now.segments().equals(topic.segments()) || now.holding(strands[i], positions[i]) == null) {
                     throw outOfRange(now, strands[i], positions[i]);
                 }
-                return List.of();
+                return new Found(topic, stretches);
             }
             bySegment.computeIfAbsent(segment.id(), id -> new ArrayList<>()).add(i);
         }
+        bySegment.forEach((segment, places) -> {
+            Integer[] wanted = places.stream().map(place -> strands[place]).toArray(Integer[]::new);
+            Long[] from = places.stream().map(place -> positions[place]).toArray(Long[]::new);
+            List<Stretch> read = readSegment(topic, segment, wanted, from, most);
+            for (int i = 0; i < read.size(); i++) {
+                stretches.set(places.get(i), read.get(i));
+            }
+        });
         // Positions move only when all is read: an error in a later segment must not lose what came before it.
-        long[] reached = positions.clone();
-        List<LogMessage> messages = new ArrayList<>();
-        bySegment.forEach(
-                (segment, places) -> messages.addAll(readSegment(topic, segment, places, strands, reached, most)));
-        System.arraycopy(reached, 0, positions, 0, reached.length);
-        return messages;
+        for (int i = 0; i < positions.length; i++) {
+            positions[i] += stretches.get(i).messages().size();
+        }
+        return new Found(topic, stretches);
     }
 
-    private List<LogMessage> readSegment(
-            TopicLog topic, int segment, List<Integer> places, int[] strands, long[] positions, int most) {
-        Integer[] wanted = new Integer[places.size()];
-        Long[] from = new Long[places.size()];
-        for (int i = 0; i < wanted.length; i++) {
-            wanted[i] = strands[places.get(i)];
-            from[i] = positions[places.get(i)];
-        }
-        List<LogMessage> messages;
+    private List<Stretch> readSegment(TopicLog topic, int segment, Integer[] strands, Long[] from, int most) {
         try {
-            messages = database.attempt(connection -> {
+            return database.attempt(connection -> {
                 try (PreparedStatement statement = connection.prepareStatement(statements.get("read", segment))) {
-                    statement.setArray(1, connection.createArrayOf("int4", wanted));
-                    statement.setArray(2, connection.createArrayOf("int8", from));
-                    statement.setInt(3, most);
+                    statement.setInt(1, topic.id());
+                    statement.setArray(2, connection.createArrayOf("int4", strands));
+                    statement.setArray(3, connection.createArrayOf("int8", from));
                     statement.setInt(4, most);
+                    statement.setInt(5, most);
                     try (ResultSet row = statement.executeQuery()) {
-                        List<LogMessage> read = new ArrayList<>();
-                        while (row.next()) {
-                            long begin = from[row.getInt(14) - 1];
-                            FrameReader.addMessages(topic, row, begin, begin + most, read);
-                        }
-                        return read;
+                        return stretches(topic, segment, row, from, most);
                     }
                 }
             });
@@ -143,26 +161,36 @@ final class SegmentReader {
             }
             throw Failure.explainRead(e);
         }
-        advance(topic, messages, places, strands, positions);
-        return messages;
+    }
+
+    private static List<Stretch> stretches(TopicLog topic, int segment, ResultSet row, Long[] from, int most)
+            throws SQLException {
+        List<List<LogMessage>> read =
+                Stream.of(from).<List<LogMessage>>map(n -> new ArrayList<>()).toList();
+        boolean newest = false;
+        while (row.next()) {
+            int place = row.getInt(14) - 1;
+            newest = row.getInt(16) == segment;
+            if (row.getObject(2) != null) {
+                addFrame(topic, row, from[place], most, read.get(place));
+            }
+        }
+        boolean last = newest;
+        return read.stream()
+                .map(messages -> new Stretch(messages, last && messages.size() < most))
+                .toList();
     }
 
     /** A hole would be a lost message: it is an error, never skipped. */
-    private static void advance(
-            TopicLog topic, List<LogMessage> messages, List<Integer> places, int[] strands, long[] positions) {
-        int at = 0;
-        for (LogMessage message : messages) {
-            int strand = topic.strand(message.partition(), message.priority());
-            while (strands[places.get(at)] != strand) {
-                at++;
-            }
-            int place = places.get(at);
-            if (message.offset() != positions[place]) {
-                throw new TrunklineException("offset " + positions[place] + " of partition " + message.partition()
-                        + " of topic \"" + topic.name() + "\" is missing from the log, which goes on at "
-                        + message.offset() + ": the database has lost data");
-            }
-            positions[place]++;
+    private static void addFrame(TopicLog topic, ResultSet row, long from, int most, List<LogMessage> messages)
+            throws SQLException {
+        int before = messages.size();
+        FrameReader.addMessages(topic, row, from, from + most, messages);
+        LogMessage next = messages.get(before);
+        if (next.offset() != from + before) {
+            throw new TrunklineException("offset " + (from + before) + " of partition " + next.partition()
+                    + " of topic \"" + topic.name() + "\" is missing from the log, which goes on at " + next.offset()
+                    + ": the database has lost data");
         }
     }
 

@@ -4,6 +4,7 @@ import dev.trunkline.Log;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Priority;
 import dev.trunkline.database.Database;
+import dev.trunkline.log.SegmentReader.Stretch;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -36,7 +37,8 @@ public final class SegmentedLog implements Log {
         List<LogMessage> messages = new ArrayList<>();
         List<LogMessage> more;
         do {
-            more = reader.read(topic, strands, positions, most - messages.size());
+            more = reader.read(topic, strands, positions, most - messages.size())
+                    .messages();
             messages.addAll(more);
         } while (!more.isEmpty() && messages.size() < most);
         if (messages.isEmpty() && fromOffset > end(topic, partition, priority)) {
@@ -47,11 +49,10 @@ public final class SegmentedLog implements Log {
 
     /** Messages of some strands from their positions on, at most so many of each, by strand. */
     public Map<Integer, List<LogMessage>> read(String topic, int[] strands, long[] positions, int most) {
-        TopicLog known = reader.topic(topic);
+        List<Stretch> stretches = reader.read(topic, strands, positions, most).stretches();
         Map<Integer, List<LogMessage>> found = new HashMap<>();
-        for (LogMessage message : reader.read(topic, strands, positions, most)) {
-            found.computeIfAbsent(known.strand(message.partition(), message.priority()), strand -> new ArrayList<>())
-                    .add(message);
+        for (int i = 0; i < strands.length; i++) {
+            found.put(strands[i], stretches.get(i).messages());
         }
         return found;
     }
@@ -93,7 +94,8 @@ public final class SegmentedLog implements Log {
             long deadline = System.nanoTime() + timeout.toNanos();
             while (true) {
                 long heard = bell.count();
-                List<LogMessage> messages = reader.read(topic, strands, positions, TAIL_BATCH);
+                List<LogMessage> messages =
+                        reader.read(topic, strands, positions, TAIL_BATCH).messages();
                 long left = deadline - System.nanoTime();
                 if (!messages.isEmpty() || left <= 0) {
                     return messages;

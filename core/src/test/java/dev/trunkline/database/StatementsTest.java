@@ -54,7 +54,7 @@ class StatementsTest {
             String read = Statements.beside(Class.forName("dev.trunkline.log.SegmentedLog"), "log.sql", "trunkline")
                     .get("read", 1);
             String plan =
-                    String.join("\n", database.query("explain " + read, new Integer[] {0}, new Long[] {0L}, 10, 10));
+                    String.join("\n", database.query("explain " + read, 1, new Integer[] {0}, new Long[] {0L}, 10, 10));
             assertThat(plan).contains("Index Scan using segment_1_pkey");
         }
     }
