@@ -32,13 +32,12 @@ final class Consumption implements Dispatcher.Work {
     private static final long LONELY_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final String group;
-    private final String topic;
     private final Subscription subscription;
     private final SubscriptionOptions options;
     private final Monitor monitor;
     private final GroupTable table;
     private final Recorder recorder;
-    private final SegmentedLog segments;
+    private final SegmentedLog.Reading reading;
     private final Duration pollInterval;
     private final Solitude solitude;
     private final Cut cut;
@@ -68,13 +67,12 @@ final class Consumption implements Dispatcher.Work {
             Monitor monitor,
             Groups.Parts parts) {
         this.group = group;
-        this.topic = topic;
         this.subscription = subscription;
         this.options = options;
         this.monitor = monitor;
         this.table = parts.table();
         this.recorder = parts.recorder();
-        this.segments = parts.log();
+        this.reading = parts.log().reading(topic);
         this.pollInterval = parts.pollInterval();
         this.solitude = parts.solitude();
         LetterTable letters = new LetterTable(parts.calls(), parts.permits(), topic, subscription.id());
@@ -195,7 +193,7 @@ final class Consumption implements Dispatcher.Work {
         if (wanted.numbers().length == 0) {
             return 0;
         }
-        Map<Integer, List<LogMessage>> found = segments.read(topic, wanted.numbers(), wanted.positions(), readAtOnce());
+        Map<Integer, List<LogMessage>> found = reading.read(wanted.numbers(), wanted.positions(), readAtOnce());
         return dispatcher.locked(() -> {
             int count = 0;
             for (int i = 0; i < wanted.numbers().length; i++) {

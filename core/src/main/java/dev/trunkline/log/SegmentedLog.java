@@ -3,13 +3,12 @@ package dev.trunkline.log;
 import dev.trunkline.Log;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Priority;
+import dev.trunkline.UnknownTopicException;
 import dev.trunkline.database.Database;
-import dev.trunkline.log.SegmentReader.Stretch;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -18,13 +17,22 @@ import java.util.stream.IntStream;
 public final class SegmentedLog implements Log {
 
     private static final int TAIL_BATCH = 500;
+    private static final long MOST_CACHED = 32L * 1024 * 1024;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final SegmentReader reader;
+    private final BlockCache cache;
     private final Bell bell;
     private final Duration pollInterval;
 
     public SegmentedLog(Database database, Bell bell, Duration pollInterval) {
         this.reader = new SegmentReader(database);
+        this.cache = new BlockCache(
+                reader,
+                bell,
+                Math.min(MOST_CACHED, Runtime.getRuntime().maxMemory() / 8),
+                PATIENCE,
+                pollInterval.dividedBy(10));
         this.bell = bell;
         this.pollInterval = pollInterval;
     }
@@ -47,14 +55,19 @@ public final class SegmentedLog implements Log {
         return messages;
     }
 
-    /** Messages of some strands from their positions on, at most so many of each, by strand. */
-    public Map<Integer, List<LogMessage>> read(String topic, int[] strands, long[] positions, int most) {
-        List<Stretch> stretches = reader.read(topic, strands, positions, most).stretches();
-        Map<Integer, List<LogMessage>> found = new HashMap<>();
-        for (int i = 0; i < strands.length; i++) {
-            found.put(strands[i], stretches.get(i).messages());
-        }
-        return found;
+    /** Reads a topic for a group: messages of some strands from their positions on, at most so many of each, by strand. */
+    @FunctionalInterface
+    public interface Reading {
+        Map<Integer, List<LogMessage>> read(int[] strands, long[] positions, int most);
+    }
+
+    /**
+     * Reads the topic that has this name now, and shares what is read with others who do.
+     *
+     * @throws UnknownTopicException if there is no such topic
+     */
+    public Reading reading(String topic) {
+        return cache.reading(topic);
     }
 
     @Override
