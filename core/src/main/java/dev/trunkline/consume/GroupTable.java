@@ -215,6 +215,19 @@ final class GroupTable {
                 topic);
     }
 
+    /** How many partitions a topic has. */
+    int partitions(String topic) {
+        return calls.call(
+                "bounds",
+                row -> {
+                    if (!row.next()) {
+                        throw new UnknownTopicException("there is no topic \"" + topic + "\": create it first");
+                    }
+                    return ((Long[]) row.getArray(2).getArray()).length / row.getInt(1);
+                },
+                topic);
+    }
+
     /** Changes the status, if that is allowed, and returns the one before. */
     String setStatus(int subscription, String status) {
         return calls.call(

@@ -11,6 +11,7 @@ import dev.trunkline.log.Doorbell;
 import dev.trunkline.log.SegmentedLog;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
@@ -85,20 +86,26 @@ public final class Groups implements AutoCloseable {
 
     Consumption consume(Group<?> group, SubscriptionOptions options, Consumers<?> consumers, Monitor monitor) {
         Parts shared = parts();
+        if (!options.partitions().isEmpty()) {
+            requirePartitions(group.topic(), shared.table().partitions(group.topic()), options.partitions());
+        }
         GroupTable.Subscription subscription = shared.table()
                 .subscribe(group.name(), group.topic(), options.start().name());
-        for (int partition : options.partitions()) {
-            if (partition < 0 || partition >= subscription.partitions()) {
-                throw new ConsumerGroupException("topic \"" + group.topic() + "\" has partitions 0 to "
-                        + (subscription.partitions() - 1) + ", not " + partition);
-            }
-        }
         Consumption consumption =
                 new Consumption(group.name(), group.topic(), subscription, options, consumers, monitor, shared);
         started.put(group, consumption);
         shared.recorder().add(consumption);
         bell.onRing(consumption, consumption::look);
         return consumption.start();
+    }
+
+    private static void requirePartitions(String topic, int partitions, Set<Integer> wanted) {
+        for (int partition : wanted) {
+            if (partition < 0 || partition >= partitions) {
+                throw new ConsumerGroupException(
+                        "topic \"" + topic + "\" has partitions 0 to " + (partitions - 1) + ", not " + partition);
+            }
+        }
     }
 
     void left(Group<?> group, Consumption consumption) {

@@ -19,17 +19,18 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadFeature;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.dataformat.yaml.YAMLAnchorReplayingFactory;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
-/** A place in a configuration file and what is there, if anything. Errors name the place and never the value: it may be a password. */
+/**
+ * A place in a configuration file and what is there, if anything. What is refused here is named by its place and not shown: it may be a
+ * password.
+ */
 final class Setting {
 
     private static final YAMLMapper MAPPER = YAMLMapper.builder(new YAMLAnchorReplayingFactory())
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
     /** A plain beginning; a name, with or without a default in which no other begins; or what only looks like one. */
     private static final Pattern PLACEHOLDER =

@@ -32,7 +32,7 @@ class BadConfigurationTest {
                 arguments("leaseMs: *lease", "the file is not one document of YAML (line 1)"),
                 // Keys
                 arguments("waitPeriod: 100", "waitPeriod is unknown: did you mean waitPeriodMs? Known are [database,"),
-                arguments("GROUPS: []", "GROUPS is unknown: did you mean groups?"),
+                arguments("groups: [{topic: t, START: now}]", "groups[0].START is unknown: did you mean start?"),
                 arguments("1: 2", "1 is unknown: did you mean "),
                 arguments("database: {usr: a}", "database.usr is unknown: did you mean user? Known are [url, user,"),
                 arguments(
