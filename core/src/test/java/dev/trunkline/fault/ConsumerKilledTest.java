@@ -122,20 +122,32 @@ class ConsumerKilledTest {
     }
 
     @Test
+    void a_message_that_killed_three_processes_is_handled_when_it_is_redriven() throws Exception {
+        Consumer last = killedBy(ConsumingProcess.HALT);
+        database.number("select trunkline.redrive('g', 'orders')");
+        await(() -> !last.process().isAlive());
+    }
+
+    @Test
     void a_handler_that_exits_is_found_like_one_that_kills() throws Exception {
         killedBy(ConsumingProcess.EXIT);
     }
 
-    private void killedBy(String text) throws Exception {
+    /** Returns the process that is left. */
+    private Consumer killedBy(String text) throws Exception {
         publish(20);
         trunkline.publisher().publish(Message.of("orders", text).withKey("killer"));
         publish(20);
         int deaths = 0;
+        Consumer last = start();
         while (database.number("select count(*) from trunkline.dead_letter") == 0) {
-            Consumer consumer = start();
+            Consumer consumer = last;
             await(() ->
                     !consumer.process().isAlive() || database.number("select count(*) from trunkline.dead_letter") > 0);
-            deaths += consumer.process().isAlive() ? 0 : 1;
+            if (!consumer.process().isAlive()) {
+                deaths++;
+                last = start();
+            }
         }
         assertThat(deaths).as("seed %d", seed).isEqualTo(3);
         assertThat(database.query("select key, text from trunkline.dead_letters where error like '%died%'"))
@@ -143,6 +155,7 @@ class ConsumerKilledTest {
         awaitAllHandled();
         assertNothingSkipped();
         await(() -> database.number("select count(*) from trunkline.suspect") == 0);
+        return last;
     }
 
     private Consumer start() {

@@ -46,6 +46,15 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
+    /** From now on what it writes is written here: a process that nobody reads from would wait. */
+    public void passOn() {
+        Thread.ofVirtual().start(() -> {
+            for (String line = readLine(); line != null; line = readLine()) {
+                System.out.println(line);
+            }
+        });
+    }
+
     /** Sends it a line. */
     public void writeLine(String line) {
         try {

@@ -18,6 +18,9 @@ import org.awaitility.Awaitility;
 public final class NumberedGroups implements AutoCloseable {
 
     private static final int KEYS = 10;
+    /** So that a fault finds something under way. */
+    private static final long WORK_MILLIS = 5;
+
     private static final List<String> PLAIN = List.of("plain-1", "plain-2");
     private static final RetryPolicy PATIENT = new RetryPolicy(10_000, Duration.ofMillis(5), Duration.ofMillis(50));
 
@@ -40,16 +43,20 @@ public final class NumberedGroups implements AutoCloseable {
         for (String group : PLAIN) {
             trunkline
                     .createConsumerGroup(group, "t", String.class)
-                    .addConsumer("a", delivery -> starts.add("here", delivery))
+                    .addConsumer("a", delivery -> {
+                        starts.add("here", delivery);
+                        Thread.sleep(WORK_MILLIS);
+                    })
                     .start(options);
         }
         trunkline
                 .createConsumerGroup("transactional", "t", String.class)
                 .addTransactionalConsumer("a", (delivery, connection) -> {
-                    try (PreparedStatement insert =
-                            connection.prepareStatement("insert into effect (key, number) values (?, ?::int)")) {
-                        insert.setString(1, delivery.key());
-                        insert.setString(2, delivery.payload());
+                    try (PreparedStatement insert = connection.prepareStatement(
+                            "with work as materialized (select pg_sleep(?)) insert into effect (key, number) select ?, ?::int from work")) {
+                        insert.setDouble(1, WORK_MILLIS / 1e3);
+                        insert.setString(2, delivery.key());
+                        insert.setString(3, delivery.payload());
                         insert.executeUpdate();
                     }
                 })
