@@ -316,7 +316,7 @@ public final class Trunkline implements AutoCloseable {
             if (url == null) {
                 throw new IllegalStateException("no database: give a url or a dataSource");
             }
-            return pool("trunkline", url, poolSize);
+            return pool("trunkline", url, poolSize, Database.STATEMENT_SECONDS + 30);
         }
 
         /** What must not wait until others give back a connection has its own. */
@@ -324,10 +324,11 @@ public final class Trunkline implements AutoCloseable {
             String ownUrl = directUrl == null ? url : directUrl;
             return ownUrl == null || (dataSource != null && directUrl == null)
                     ? database.shared()
-                    : pool("trunkline-own", ownUrl, 3);
+                    : pool("trunkline-own", ownUrl, 3, Math.max(2, (int) (lease.toSeconds() / 3)));
         }
 
-        private Database pool(String name, String jdbcUrl, int size) {
+        /** @param silence after how many seconds without an answer a connection is given up */
+        private Database pool(String name, String jdbcUrl, int size, int silence) {
             HikariConfig config = new HikariConfig();
             config.setPoolName(name);
             config.setJdbcUrl(jdbcUrl);
@@ -336,12 +337,13 @@ public final class Trunkline implements AutoCloseable {
             config.setMaximumPoolSize(size);
             config.setMinimumIdle(name.equals("trunkline") ? 1 : 0);
             config.setConnectionTimeout(10_000);
+            config.setValidationTimeout(Math.min(5_000, 1_000L * silence));
             config.setInitializationFailTimeout(-1);
             config.setAutoCommit(true);
             config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
             config.addDataSourceProperty("tcpKeepAlive", "true");
-            config.addDataSourceProperty("connectTimeout", "10");
-            config.addDataSourceProperty("socketTimeout", Integer.toString(Database.STATEMENT_SECONDS + 30));
+            config.addDataSourceProperty("connectTimeout", Integer.toString(Math.min(10, silence)));
+            config.addDataSourceProperty("socketTimeout", Integer.toString(silence));
             config.addDataSourceProperty("ApplicationName", "trunkline");
             HikariDataSource pool = new HikariDataSource(config);
             return new Database(pool, pool::close, schema);

@@ -29,6 +29,9 @@ final class Consumption implements Dispatcher.Work {
     private static final Logger log = LoggerFactory.getLogger(Consumption.class);
     private static final int READ_AT_ONCE = 500;
     private static final long MOST_BYTES = 32L * 1024 * 1024;
+    /** At the end of the log little comes at a time: the next read lets some of it gather. */
+    private static final long GATHERING = TimeUnit.MILLISECONDS.toNanos(3);
+
     private static final long LONELY_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final String group;
@@ -52,6 +55,7 @@ final class Consumption implements Dispatcher.Work {
 
     private long nextTick = System.nanoTime();
     private long nextPoll = nextTick;
+    private long nextRead = nextTick;
     /** There may be something to read that was not there, or not wanted, before. */
     private volatile boolean hopeful = true;
 
@@ -119,11 +123,15 @@ final class Consumption implements Dispatcher.Work {
         watchHealth();
         long now = System.nanoTime();
         long next = Math.min(dispatcher.locked(() -> runs.tryAgain(now)), lonely ? LONELY_PAUSE : Long.MAX_VALUE);
-        if (hopeful || now - nextPoll >= 0) {
+        if (hopeful && now - nextRead < 0) {
+            next = Math.min(next, nextRead - now);
+        } else if (hopeful || now - nextPoll >= 0) {
             hopeful = false;
             nextPoll = now + pollInterval.toNanos();
-            if (read() > 0) {
+            int count = read();
+            if (count > 0) {
                 hopeful = true;
+                nextRead = now + (count < readAtOnce() ? GATHERING : 0);
                 return Duration.ZERO;
             }
         }

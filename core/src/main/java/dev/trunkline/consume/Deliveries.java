@@ -1,6 +1,5 @@
 package dev.trunkline.consume;
 
-import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.Outcome;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.RetryPolicy;
@@ -126,7 +125,7 @@ final class Deliveries {
     /** A parked message is done as soon as it is handled: its line goes on from there. */
     private @Nullable Throwable settle(Run run, Item item) {
         Mark mark = marks.of(run.owned, run.strand, List.of(item));
-        while (!run.owned.isStopped()) {
+        while (!run.owned.isLost()) {
             try {
                 letters.settle(mark);
                 return null;
@@ -170,6 +169,10 @@ final class Deliveries {
     /** There was no connection for a handler: nobody's failure. */
     private static final class NotBegun extends Exception {
         private static final long serialVersionUID = 1L;
+
+        NotBegun(Exception cause) {
+            super(cause);
+        }
     }
 
     /** The handler took so long that its message was given up. */
@@ -188,30 +191,15 @@ final class Deliveries {
                 }
                 return burials;
             });
-        } catch (OutcomeUnknownException e) {
-            if (!begun[0] || !wasCommitted(mark)) {
+        } catch (Exception e) {
+            if (!begun[0]) {
+                throw new NotBegun(e);
+            }
+            // To try again before it is known could do it twice.
+            if (!(e instanceof OutcomeUnknownException) || !letters.wasRecorded(mark)) {
                 throw e;
             }
-        } catch (DatabaseUnavailableException e) {
-            if (!begun[0]) {
-                throw new NotBegun();
-            }
-            throw e;
         }
-    }
-
-    /** Asks until it is known: to try again before that could do it twice. Who lost the partition need not know. */
-    private boolean wasCommitted(Mark mark) throws Fenced {
-        while (!mark.owned().isStopped()) {
-            try {
-                return letters.isRecorded(mark);
-            } catch (TrunklineException e) {
-                log.warn("{}: not yet known whether a transaction was committed: {}", group, e.getMessage());
-                Thread.interrupted(); // a handler that is hurried must still know
-                LockSupport.parkNanos(NEXT_QUESTION);
-            }
-        }
-        throw new Fenced();
     }
 
     /** First all at once; if that fails, again with a savepoint before each unit, to find the one that fails. */

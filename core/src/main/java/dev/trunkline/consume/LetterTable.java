@@ -4,6 +4,7 @@ import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.LogMessage;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Priority;
+import dev.trunkline.TrunklineException;
 import dev.trunkline.consume.Run.Item;
 import dev.trunkline.database.Failure;
 import java.sql.Array;
@@ -20,13 +21,19 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What a group could not do at once, and the fence of what it did: the functions of {@code 010_letters.sql}, for one group. */
 final class LetterTable {
 
+    private static final Logger log = LoggerFactory.getLogger(LetterTable.class);
+    private static final long NEXT_QUESTION = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long CONNECTION_SECONDS = 10;
 
     private final Calls calls;
@@ -85,7 +92,7 @@ final class LetterTable {
      *
      * @param idleMillis how long the transaction may be left alone
      * @throws Fenced if the partition belongs to somebody else
-     * @throws OutcomeUnknownException if the connection was lost while it was committed: see {@link #isRecorded}
+     * @throws OutcomeUnknownException if the connection was lost while it was committed: see {@link #wasRecorded}
      * @throws DatabaseUnavailableException if there was no connection: nothing was begun
      */
     void transact(Mark mark, long idleMillis, Body body) throws Exception {
@@ -139,7 +146,7 @@ final class LetterTable {
     }
 
     /** Whether a transaction whose answer was lost was committed. Waits for it, if it still runs. */
-    boolean isRecorded(Mark mark) {
+    private boolean isRecorded(Mark mark) {
         return calls.ask(
                 "recorded",
                 subscription,
@@ -151,7 +158,32 @@ final class LetterTable {
 
     /** Puts messages with the dead letters, where they are done. */
     void bury(Burial burial) throws Fenced {
-        require(calls.ask("bury", parameters(burial)));
+        decide(burial.mark(), () -> calls.ask("bury", parameters(burial)));
+    }
+
+    /** Does something that is recorded; if its answer is lost, asks until it is known whether it was done. */
+    private void decide(Mark mark, BooleanSupplier action) throws Fenced {
+        try {
+            require(action.getAsBoolean());
+        } catch (OutcomeUnknownException e) {
+            if (!wasRecorded(mark)) {
+                throw e;
+            }
+        }
+    }
+
+    /** Asks until it is known. Who lost the partition need not know. */
+    boolean wasRecorded(Mark mark) throws Fenced {
+        while (!mark.owned().isLost()) {
+            try {
+                return isRecorded(mark);
+            } catch (TrunklineException e) {
+                log.warn("not yet known whether a record was committed: {}", e.getMessage());
+                Thread.interrupted(); // who is hurried must still know
+                LockSupport.parkNanos(NEXT_QUESTION);
+            }
+        }
+        throw new Fenced();
     }
 
     private @Nullable Object[] parameters(Burial burial) {

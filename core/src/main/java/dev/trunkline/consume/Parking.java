@@ -101,9 +101,9 @@ final class Parking {
 
     /** Carries out what was decided on dead letters. */
     void carryOut(long session, Collection<Owned> partitions) {
-        if (letters.carryOut(session) > 0) {
-            find(partitions);
-        }
+        behind = true; // should the answer be lost
+        letters.carryOut(session);
+        find(partitions);
     }
 
     /** Finds lines again that could not be begun. */

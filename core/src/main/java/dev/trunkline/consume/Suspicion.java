@@ -138,6 +138,7 @@ final class Suspicion {
             boolean now = buried;
             dispatcher.locked(() -> {
                 if (now) {
+                    head.strand.clear(head.message.offset());
                     runs.remove(run, stop);
                 } else {
                     runs.hold(run);

@@ -45,7 +45,7 @@ select trunkline.release_all_but(?, ?, ?)
 select trunkline.record(?, ?, ?, ?, ?, ?, ?)
 
 -- name: suspects
-select s.strand, s."offset", s.alone from trunkline.suspect s where s.subscription = ? and s.strand = any (?)
+select s.strand, s."offset", s.alone from trunkline.suspects(?, ?) s
 
 -- name: settle
 select trunkline.settle(?, ?, ?, ?, ?, ?, ?, ?)

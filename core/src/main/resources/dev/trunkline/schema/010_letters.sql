@@ -316,6 +316,25 @@ begin
     return carried;
 end $$;
 
+-- The suspects of some partitions. Those that were done before their process died are forgotten.
+create function trunkline.suspects(a_subscription int, a_partitions int[]) returns table (strand int, "offset" bigint, alone boolean)
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    delete from trunkline.suspect s
+    using trunkline.done(a_subscription, a_partitions) d
+    where s.subscription = a_subscription and s.strand = d.strand and d.done @> s."offset"
+      and not exists (
+          select from trunkline.parked p where p.subscription = s.subscription and p.strand = s.strand and p."offset" = s."offset");
+    return query
+    select s.strand, s."offset", s.alone
+    from trunkline.suspect s
+    join trunkline.subscription k on k.id = s.subscription
+    join trunkline.topic t on t.id = k.topic
+    where s.subscription = a_subscription and s.strand % t.partitions = any (a_partitions);
+end $$;
+
 -- Notes messages before they are started, and forgets those that this session noted before.
 create function trunkline.note_suspects(a_session bigint, a_subscription int, a_strands int[], a_offsets bigint[], a_alone boolean) returns void
     language sql security definer
