@@ -17,6 +17,7 @@ import dev.trunkline.topic.TopicCatalogue;
 import dev.trunkline.upkeep.Upkeep;
 import java.time.Duration;
 import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,7 @@ public final class Trunkline implements AutoCloseable {
     private final Duration pollInterval;
 
     private final Database own;
+    private final AtomicBoolean closed = new AtomicBoolean();
     private @Nullable Thread hook;
 
     private Trunkline(Builder options, Database database, Database own) {
@@ -165,6 +167,9 @@ public final class Trunkline implements AutoCloseable {
     }
 
     private void closeAll() {
+        if (closed.getAndSet(true)) {
+            return;
+        }
         groups.close();
         publisher.close();
         relay.close();

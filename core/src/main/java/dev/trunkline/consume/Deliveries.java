@@ -101,7 +101,7 @@ final class Deliveries {
         worker.begin(run, unit);
         try {
             consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> {
-                transact(worker, marks.of(run.owned, run.strand, unit), connection -> {
+                transact(worker, run, unit, marks.of(run.owned, run.strand, unit), connection -> {
                     body.on(connection);
                     return List.of();
                 });
@@ -175,16 +175,29 @@ final class Deliveries {
         }
     }
 
+    /** The partition may belong to somebody else by now. */
+    private static final class Late extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
     /** The handler took so long that its message was given up. */
     private static final class Abandoned extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
-    private void transact(Worker worker, Mark mark, LetterTable.Body body) throws Exception {
+    /** Runs something in a transaction. Until there is a connection nothing has begun, and no time counts. */
+    private void transact(Worker worker, Run run, List<Item> unit, Mark mark, LetterTable.Body body) throws Exception {
+        if (!worker.end()) {
+            throw new Abandoned();
+        }
         boolean[] begun = new boolean[1];
         try {
             letters.transact(mark, timeout.toMillis() + 1, connection -> {
+                if (!live.test(run.owned)) {
+                    throw new Late();
+                }
                 begun[0] = true;
+                worker.begin(run, unit);
                 List<Burial> burials = body.on(connection);
                 if (!worker.end()) {
                     throw new Abandoned();
@@ -212,7 +225,7 @@ final class Deliveries {
         worker.begin(run, units.getFirst());
         Throwable problem = null;
         try {
-            transact(worker, marks.of(run.owned, run.strand, items), connection -> {
+            transact(worker, run, units.getFirst(), marks.of(run.owned, run.strand, items), connection -> {
                 for (Item item : items) {
                     handle(run, item, connection);
                 }
@@ -246,7 +259,7 @@ final class Deliveries {
         worker.begin(run, units.getFirst());
         Throwable problem = null;
         try {
-            transact(worker, marks.of(run.owned, run.strand, good), connection -> {
+            transact(worker, run, units.getFirst(), marks.of(run.owned, run.strand, good), connection -> {
                 List<Burial> burials = new ArrayList<>();
                 for (List<Item> unit : units) {
                     Savepoint savepoint = connection.setSavepoint();

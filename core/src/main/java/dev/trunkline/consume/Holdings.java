@@ -79,6 +79,7 @@ final class Holdings {
         long me = session.id();
         if (joined != me) {
             dispatcher.locked(() -> owned.values().forEach(Owned::lose));
+            handOver();
             table.join(subscription.id(), me);
             joined = me;
         }
