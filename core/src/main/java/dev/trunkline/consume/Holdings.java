@@ -26,6 +26,7 @@ final class Holdings {
     private final SubscriptionOptions options;
     private final GroupTable table;
     private final Session session;
+    private final Recorder recorder;
     private final Dispatcher dispatcher;
     private final Runs runs;
     private final Parking parking;
@@ -52,6 +53,7 @@ final class Holdings {
         this.options = options;
         this.table = parts.table();
         this.session = parts.session();
+        this.recorder = parts.recorder();
         this.solitude = parts.solitude();
         this.dispatcher = dispatcher;
         this.runs = runs;
@@ -193,6 +195,7 @@ final class Holdings {
     }
 
     private void release(List<Owned> leaving) {
+        recorder.recordNow(); // also waits for a record that is under way
         List<Entry> entries = new ArrayList<>();
         addChanged(entries);
         record(entries);
