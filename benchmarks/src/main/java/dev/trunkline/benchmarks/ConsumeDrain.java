@@ -14,7 +14,6 @@ final class ConsumeDrain implements Scenario {
 
     private static final int MOST_REPETITIONS = 3;
     private static final int BATCH = 1_000;
-    private static final int QUEUE_SHARE = 20;
     private static final String FETCH = "fetch";
     private static final String GROUP = "group";
     private static final String QUEUE = "queue";
@@ -43,7 +42,7 @@ final class ConsumeDrain implements Scenario {
             Contest.Turns turns = new Contest(bench.atMost(MOST_REPETITIONS), name())
                     .with(FETCH, seconds -> fetch(fetching, installation, messages))
                     .with(GROUP, seconds -> group.drain())
-                    .with(QUEUE, seconds -> queue.drain(messages / QUEUE_SHARE))
+                    .with(QUEUE, seconds -> queue.drain(messages))
                     .run();
             return List.of(
                     turns.compare(
@@ -61,8 +60,7 @@ final class ConsumeDrain implements Scenario {
                                     QUEUE,
                                     TextbookQueue.WORDS,
                                     Target.atLeast(10))
-                            .with("messages", messages)
-                            .with("queueRows", messages / QUEUE_SHARE));
+                            .with("messages", messages));
         }
     }
 

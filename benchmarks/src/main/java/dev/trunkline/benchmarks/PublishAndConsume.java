@@ -3,7 +3,7 @@ package dev.trunkline.benchmarks;
 import dev.trunkline.SubscriptionOptions;
 import java.sql.SQLException;
 
-/** Publishers of batches and one group, in one process, at the same time: a message counts once it is handled. */
+/** Publishers and one group, in one process, at the same time: a message counts once it is handled. */
 final class PublishAndConsume implements AutoCloseable {
 
     static final int PUBLISHERS = 2;
@@ -14,7 +14,12 @@ final class PublishAndConsume implements AutoCloseable {
     private long published;
 
     PublishAndConsume(Installation installation) throws Exception {
-        this.publishers = installation.publishers(PUBLISHERS, BATCH);
+        this(installation, PUBLISHERS, BATCH);
+    }
+
+    /** @param batch how many messages a publisher hands in at a time */
+    PublishAndConsume(Installation installation, int publishers, int batch) throws Exception {
+        this.publishers = installation.publishers(publishers, batch);
         this.group =
                 new CountedGroup(installation.trunkline(), "end-to-end").start(SubscriptionOptions.fromBeginning());
     }

@@ -4,15 +4,21 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** The table with a status that one would write first. Takers claim rows and mark them done in one statement, one commit. */
+/**
+ * The table with a status that one would write first. Takers lock rows, handle them, mark them done, and commit: as with Trunkline, a
+ * message is done after it was handled, and one whose taker dies is there for the next.
+ */
 final class TextbookQueue implements AutoCloseable {
 
     static final int BATCH = 100;
     static final String WORDS =
-            "update … for update skip locked … returning, %d rows a commit, 2 connections".formatted(BATCH);
+            "select … for update skip locked, then update … set status = 'done', %d rows a commit, 2 connections"
+                    .formatted(BATCH);
 
     private static final int THREADS = 2;
     private static final int USED = 10_000;
@@ -21,14 +27,21 @@ final class TextbookQueue implements AutoCloseable {
 
     private final Workbench bench;
     private final Connection connection;
-    private final Crew publishers;
+    private final Crew putters;
     private final Crew takers;
 
+    /** One that is only drained. */
     TextbookQueue(Workbench bench) throws Exception {
+        this(bench, 0, 1);
+    }
+
+    /** @param batch how many rows a publisher puts in with a commit */
+    TextbookQueue(Workbench bench, int publishers, int batch) throws Exception {
         this.bench = bench;
         this.connection = bench.address().connect();
+        Query.execute(connection, SQL.get("dropQueue"));
         Query.execute(connection, SQL.get("createQueue"));
-        this.publishers = Crew.of(THREADS, () -> new Putter(bench.address().connect()));
+        this.putters = Crew.of(publishers, () -> new Putter(bench.address().connect(), batch));
         this.takers = Crew.of(THREADS, () -> new Taker(bench.address().connect()));
     }
 
@@ -48,7 +61,7 @@ final class TextbookQueue implements AutoCloseable {
         AtomicLong goal = new AtomicLong(Long.MAX_VALUE);
         long began = System.nanoTime();
         Crew.Shift taking = takers.start(taken -> taken < goal.get());
-        goal.set(publishers.work(seconds));
+        goal.set(putters.work(seconds));
         Tally.require("taken from the queue", goal.get(), taking.join());
         return rate(goal.get(), began);
     }
@@ -78,51 +91,68 @@ final class TextbookQueue implements AutoCloseable {
     @Override
     public void close() throws SQLException {
         takers.close();
-        publishers.close();
+        putters.close();
         connection.close();
     }
 
     private static final class Putter extends RawInsert.OnConnection {
         private final Connection connection;
         private final PreparedStatement put;
+        private final int batch;
 
-        Putter(Connection connection) throws SQLException {
+        Putter(Connection connection, int batch) throws SQLException {
             super(connection);
             this.connection = connection;
+            this.batch = batch;
             this.put = connection.prepareStatement(SQL.get("putIntoQueue"));
         }
 
         @Override
         public long work() throws SQLException {
-            byte[][] payloads = new byte[BATCH][];
-            for (int i = 0; i < BATCH; i++) {
+            String[] keys = new String[batch];
+            byte[][] payloads = new byte[batch][];
+            for (int i = 0; i < batch; i++) {
+                keys[i] = Samples.key();
                 payloads[i] = Samples.payload();
             }
-            put.setArray(1, connection.createArrayOf("bytea", payloads));
+            put.setArray(1, connection.createArrayOf("text", keys));
+            put.setArray(2, connection.createArrayOf("bytea", payloads));
             return put.executeUpdate();
         }
     }
 
     private static final class Taker extends RawInsert.OnConnection {
+        private final Connection connection;
         private final PreparedStatement take;
+        private final PreparedStatement finish;
 
         Taker(Connection connection) throws SQLException {
             super(connection);
+            this.connection = connection;
+            connection.setAutoCommit(false);
             this.take = connection.prepareStatement(SQL.get("takeFromQueue", BATCH));
+            this.finish = connection.prepareStatement(SQL.get("finishInQueue"));
         }
 
         @Override
         public long work() throws SQLException {
-            long taken = 0;
+            List<Long> taken = new ArrayList<>(BATCH);
             try (ResultSet row = take.executeQuery()) {
                 while (row.next()) {
-                    taken += row.getBytes(1).length > 0 ? 1 : 0;
+                    if (!row.getString(2).isEmpty() && row.getBytes(3).length > 0) {
+                        taken.add(row.getLong(1));
+                    }
                 }
             }
-            if (taken == 0) {
+            if (!taken.isEmpty()) {
+                finish.setArray(1, connection.createArrayOf("int8", taken.toArray()));
+                finish.executeUpdate();
+            }
+            connection.commit();
+            if (taken.isEmpty()) {
                 LockSupport.parkNanos(NAP);
             }
-            return taken;
+            return taken.size();
         }
     }
 }

@@ -142,7 +142,11 @@ final class Consumers<T> {
 
     /** Among those whose filter lets it through, always the same one for a key. */
     private Consumer<T> choose(LogMessage message) {
-        List<Consumer<T>> willing = new ArrayList<>(consumers.get());
+        List<Consumer<T>> all = consumers.get();
+        if (all.size() == 1 && all.getFirst().filter().test(message)) {
+            return all.getFirst();
+        }
+        List<Consumer<T>> willing = new ArrayList<>(all);
         willing.removeIf(consumer -> !consumer.filter().test(message));
         if (willing.isEmpty()) {
             throw new ConsumerGroupException("no consumer of group \"" + group + "\" in this process takes " + message

@@ -10,7 +10,6 @@ import dev.trunkline.consume.GroupTable.Subscription;
 import dev.trunkline.consume.LetterTable.Mark;
 import dev.trunkline.consume.Run.Item;
 import dev.trunkline.database.Loop;
-import dev.trunkline.log.SegmentedLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +39,7 @@ final class Consumption implements Dispatcher.Work {
     private final Monitor monitor;
     private final GroupTable table;
     private final Recorder recorder;
-    private final SegmentedLog.Reading reading;
+    private final ReadAhead reading;
     private final Duration pollInterval;
     private final Solitude solitude;
     private final Cut cut;
@@ -76,7 +75,7 @@ final class Consumption implements Dispatcher.Work {
         this.monitor = monitor;
         this.table = parts.table();
         this.recorder = parts.recorder();
-        this.reading = parts.log().reading(topic);
+        this.reading = new ReadAhead(parts.log().reading(topic));
         this.pollInterval = parts.pollInterval();
         this.solitude = parts.solitude();
         LetterTable letters = new LetterTable(parts.calls(), parts.permits(), topic, subscription.id());
@@ -202,17 +201,22 @@ final class Consumption implements Dispatcher.Work {
             return 0;
         }
         Map<Integer, List<LogMessage>> found = reading.read(wanted.numbers(), wanted.positions(), readAtOnce());
-        return dispatcher.locked(() -> {
-            int count = 0;
-            for (int i = 0; i < wanted.numbers().length; i++) {
-                List<LogMessage> messages = found.getOrDefault(wanted.numbers()[i], List.of());
-                count += messages.size();
-                if (!messages.isEmpty() && !wanted.owners().get(i).isStopped()) {
-                    runs.offer(wanted.owners().get(i), wanted.strands().get(i), messages);
-                }
+        int count = 0;
+        for (int i = 0; i < wanted.numbers().length; i++) {
+            List<LogMessage> messages = found.getOrDefault(wanted.numbers()[i], List.of());
+            Owned owner = wanted.owners().get(i);
+            Strand strand = wanted.strands().get(i);
+            count += messages.size();
+            if (!messages.isEmpty()) {
+                // A strand at a time, so that workers get the lock in between.
+                dispatcher.locked(() -> {
+                    if (!owner.isStopped()) {
+                        runs.offer(owner, strand, messages);
+                    }
+                });
             }
-            return count;
-        });
+        }
+        return count;
     }
 
     private Wanted wanted() {

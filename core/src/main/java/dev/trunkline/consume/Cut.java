@@ -52,6 +52,9 @@ final class Cut {
     /** How many messages to take from the front of a run; none if its first unit of work is not there as a whole, or too long. */
     int take(Deque<Item> front) {
         int most = batching.isSingle() ? MOST_AT_ONCE : batching.size();
+        if (batching.isSingle() && (front.isEmpty() || !front.getFirst().strand.hasSuspects())) {
+            return Math.min(front.size(), most);
+        }
         int count = 0;
         int whole = 0;
         boolean suspect = false;

@@ -11,13 +11,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Run {
 
+    /** There are many runs, and most have one message: small ones stay in the processor's cache. */
+    private static final int FEW = 2;
+
     final Owned owned;
     final Strand strand;
     final @Nullable String key;
     /** From the log. */
-    final ArrayDeque<Item> waiting = new ArrayDeque<>();
+    final ArrayDeque<Item> waiting = new ArrayDeque<>(FEW);
     /** From what is parked. */
-    final ArrayDeque<Item> line = new ArrayDeque<>();
+    final ArrayDeque<Item> line = new ArrayDeque<>(FEW);
     /** Ready, with a handler, waiting for its next try, or held for the group's loop. */
     boolean busy;
 
@@ -49,6 +52,9 @@ final class Run {
     }
 
     boolean mustBeNoted() {
+        if (!strand.hasSuspects()) {
+            return false;
+        }
         Item head = front().peekFirst();
         return head != null && head.isSuspect() && !head.noted;
     }

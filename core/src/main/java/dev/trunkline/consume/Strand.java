@@ -142,6 +142,11 @@ final class Strand {
         return suspectsBefore > 0;
     }
 
+    /** Whether any message of it can be suspect. */
+    boolean hasSuspects() {
+        return isOrphaned() || !primeSuspects.isEmpty();
+    }
+
     boolean suspects(long offset) {
         return offset < suspectsBefore || primeSuspects.containsKey(offset);
     }
