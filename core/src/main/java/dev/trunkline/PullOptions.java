@@ -1,7 +1,5 @@
 package dev.trunkline;
 
-import dev.trunkline.SubscriptionOptions.Start;
-
 /**
  * How a group that is pulled from is made. They count when it is made for the first time, and stay.
  *
@@ -21,11 +19,16 @@ public record PullOptions(Start start, int attempts, boolean stopKey) {
     }
 
     public static PullOptions fromNow() {
-        return new PullOptions(Start.NOW, 5, true);
+        return from(Start.now());
     }
 
     public static PullOptions fromBeginning() {
-        return new PullOptions(Start.BEGINNING, 5, true);
+        return from(Start.beginning());
+    }
+
+    /** Begins at some place, if the group is new. */
+    public static PullOptions from(Start start) {
+        return new PullOptions(start, 5, true);
     }
 
     public PullOptions withAttempts(int newAttempts) {

@@ -39,4 +39,7 @@ public interface Topics {
 
     /** Chooses, for the whole installation, what happens to messages for topics that nobody has created. */
     void unconfigured(UnconfiguredTopics choice);
+
+    /** Chooses, for the whole installation, where groups begin that do not say: {@code NOW} at first. Groups that exist stay where they are. */
+    void defaultStart(Start.Mode choice);
 }

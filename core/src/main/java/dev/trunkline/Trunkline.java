@@ -135,6 +135,11 @@ public final class Trunkline implements AutoCloseable {
         return new Puller<>(group, topic, type, options, codec, bell, pollInterval, new PullTable(database));
     }
 
+    /** Looks after groups, whether they run in this process or not. */
+    public ConsumerGroupAdmin admin() {
+        return groups.admin();
+    }
+
     /** What payloads are encoded with. */
     public Codec codec() {
         return codec;

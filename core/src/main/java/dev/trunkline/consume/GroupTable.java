@@ -1,9 +1,12 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.Start;
 import dev.trunkline.UnknownTopicException;
+import dev.trunkline.database.Places;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +35,7 @@ final class GroupTable {
      */
     record View(String status, int partitions, int mine, List<Integer> others, boolean intents) {}
 
-    Subscription subscribe(String group, String topic, String start) {
+    Subscription subscribe(String group, String topic, Start start, Duration deadAfter) {
         return calls.call(
                 "subscribe",
                 row -> {
@@ -45,8 +48,27 @@ final class GroupTable {
                 },
                 group,
                 topic,
-                start,
+                Places.mode(start),
+                Places.time(start),
+                Places.lookBack(start),
+                start.number(),
+                deadAfter.toString(),
                 topic);
+    }
+
+    /** The partitions that a session owns, with their epochs. */
+    Map<Integer, Long> owned(int subscription, long session) {
+        return calls.call(
+                "owned",
+                row -> {
+                    Map<Integer, Long> epochs = new TreeMap<>();
+                    while (row.next()) {
+                        epochs.put(row.getInt(1), row.getLong(2));
+                    }
+                    return epochs;
+                },
+                subscription,
+                session);
     }
 
     void join(int subscription, long session) {

@@ -2,6 +2,7 @@ package dev.trunkline.consume;
 
 import dev.trunkline.Codec;
 import dev.trunkline.ConsumerGroup;
+import dev.trunkline.ConsumerGroupAdmin;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.database.Database;
@@ -80,6 +81,11 @@ public final class Groups implements AutoCloseable {
         return calls;
     }
 
+    /** What looks after groups, whether they are started here or not. */
+    public ConsumerGroupAdmin admin() {
+        return new Administration(calls);
+    }
+
     public <T> ConsumerGroup<T> create(String name, String topic, Class<T> type) {
         return new Group<>(name, topic, type, codec, this);
     }
@@ -89,8 +95,8 @@ public final class Groups implements AutoCloseable {
         if (!options.partitions().isEmpty()) {
             requirePartitions(group.topic(), shared.table().partitions(group.topic()), options.partitions());
         }
-        GroupTable.Subscription subscription = shared.table()
-                .subscribe(group.name(), group.topic(), options.start().name());
+        GroupTable.Subscription subscription =
+                shared.table().subscribe(group.name(), group.topic(), options.start(), options.deadAfter());
         Consumption consumption =
                 new Consumption(group.name(), group.topic(), subscription, options, consumers, monitor, shared);
         started.put(group, consumption);

@@ -91,6 +91,8 @@ final class Holdings {
         } else if (view.mine() > owned.size()) {
             // The answer to a take-over was lost, or what it took could not be read.
             table.releaseAllBut(subscription.id(), me, List.copyOf(owned.keySet()));
+        } else if (view.mine() < kept().size()) {
+            loseWhatIsNotMine(me);
         } else {
             move(view);
             if (view.intents()) {
@@ -100,6 +102,14 @@ final class Holdings {
             parking.warn(kept());
         }
         return view.status();
+    }
+
+    /** Somebody has moved the group, or it fell behind retention: what was read of such partitions is of no use. */
+    private void loseWhatIsNotMine(long me) {
+        Map<Integer, Long> epochs = table.owned(subscription.id(), me);
+        dispatcher.locked(() -> owned.values().stream()
+                .filter(partition -> !Long.valueOf(partition.epoch()).equals(epochs.get(partition.partition())))
+                .forEach(Owned::lose));
     }
 
     private void move(View view) {

@@ -69,6 +69,7 @@ final class Session implements AutoCloseable {
         id = database.call(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("beginSession"))) {
                 statement.setString(1, ProcessHandle.current().pid() + "@" + Host.NAME);
+                statement.setString(2, Duration.ofNanos(leaseNanos).toString());
                 return number(statement);
             }
         });

@@ -5,6 +5,7 @@ import dev.trunkline.Priority;
 import dev.trunkline.PullOptions;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
+import dev.trunkline.database.Places;
 import dev.trunkline.database.Statements;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -51,9 +52,12 @@ public final class PullTable {
                 row -> row.getInt(1),
                 group,
                 topic,
-                options.start().name(),
+                Places.mode(options.start()),
                 options.attempts(),
-                options.stopKey()));
+                options.stopKey(),
+                Places.time(options.start()),
+                Places.lookBack(options.start()),
+                options.start().number()));
     }
 
     Optional<Popped> pop(String group, String topic, int max, Duration lease) {

@@ -2,6 +2,7 @@ package dev.trunkline.topic;
 
 import dev.trunkline.InvalidTopicException;
 import dev.trunkline.Ordering;
+import dev.trunkline.Start;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicExistsException;
 import dev.trunkline.TopicSemantics;
@@ -113,6 +114,11 @@ public final class TopicCatalogue implements Topics {
     @Override
     public void unconfigured(UnconfiguredTopics choice) {
         run("setUnconfigured", statement -> statement.setString(1, choice.name()));
+    }
+
+    @Override
+    public void defaultStart(Start.Mode choice) {
+        run("setDefaultStart", statement -> statement.setString(1, choice.name()));
     }
 
     /** Creates a topic that nobody has configured as a queue, if the installation wants that; otherwise explains. */

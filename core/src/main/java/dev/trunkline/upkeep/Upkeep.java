@@ -55,11 +55,13 @@ public final class Upkeep implements AutoCloseable {
             }
         }
         run("advance outbox", null);
+        run("watch groups", null);
         if (runs++ % RUNS_PER_PRUNING == 0) {
             run("clear outbox", null);
             run("prune marks", null);
             run("rotate idempotency", null);
             run("rotate progress", null);
+            run("sweep groups", null);
         }
     }
 

@@ -1,10 +1,12 @@
 -- name: subscribe
 select s.subscription, t.id, t.partitions, t.levels, t.ordering
-from trunkline.subscribe(?, ?, ?) s, trunkline.topic t
+from trunkline.subscribe(
+        ?, ?, ?, 'HANDLER', coalesce(?::timestamptz, clock_timestamp() - ?::interval), ?, ?::interval) s,
+    trunkline.topic t
 where t.name = ?
 
 -- name: beginSession
-select trunkline.begin_session(?)
+select trunkline.begin_session(?, ?::interval)
 
 -- name: beat
 select trunkline.beat(?)
@@ -14,6 +16,9 @@ select s.id, s.beat from trunkline.session s where s.ended_at is null and s.id <
 
 -- name: endSession
 select trunkline.end_session(?, ?)
+
+-- name: owned
+select h.partition, h.epoch from trunkline.holder h where h.subscription = ? and h.session = ?
 
 -- name: join
 select trunkline.join_group(?, ?)
@@ -131,3 +136,43 @@ select trunkline.redrive(?, ?, ?)
 
 -- name: discard
 select trunkline.discard(?, ?, ?)
+
+-- name: groups
+select g.group_name, g.topic, g.status, g.health, g.members, g.last_beat_at, g.pending, g.done, g.last_progress_at, g.parked, g.dead_letters, g.passed_over,
+       g.released_at, g.created_at
+from trunkline.groups g
+order by g.topic, g.group_name, g.id
+
+-- name: group
+select g.group_name, g.topic, g.status, g.health, g.members, g.last_beat_at, g.pending, g.done, g.last_progress_at, g.parked, g.dead_letters, g.passed_over,
+       g.released_at, g.created_at
+from trunkline.groups g
+where g.group_name = ? and g.topic = ?
+order by g.id desc
+
+-- name: seek
+select s.partition, s.priority, s.was, s.becomes, s.replayed, s.skipped
+from trunkline.seek(?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::interval), ?, ?, ?, ?) s
+
+-- name: changeGroup
+select trunkline.change_group(?, ?, ?)
+
+-- name: resurrect
+select trunkline.resurrect(?, ?, ?)
+
+-- name: forceComplete
+select trunkline.force_complete(?, ?)
+
+-- name: gaps
+select g.partition, g.priority, g."from", g."to", g.reason, g.at
+from trunkline.gaps g
+where g.group_name = ? and g.topic = ?
+order by g.at, g.partition, g.priority, g."from"
+
+-- name: explain
+select e.fact, e.detail from trunkline.explain(?, ?, ?, ?, ?) e
+
+-- name: topicHealth
+select h.topic, h.segments, h.bytes, h.groups, h.unheard, h.pinned_by, h.pinned_since, h.pinned_bytes, h.falling_behind
+from trunkline.topic_health h
+order by h.topic

@@ -1,5 +1,6 @@
 -- name: subscribe
-select s.subscription from trunkline.subscribe_pull(?, ?, ?, ?, ?) s
+select s.subscription from trunkline.subscribe_pull(
+    ?, ?, ?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::interval), ?) s
 
 -- name: pop
 select p.token, p.partition, p.priority, p."offset", p.message_id, p.unit, p.unit_end, p.key, p.headers, p.correlation_id, p.content_type, p.payload,

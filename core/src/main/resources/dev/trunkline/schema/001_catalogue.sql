@@ -10,7 +10,9 @@ create table trunkline.installation (
     idempotency_slot     int not null default 0,
     idempotency_since    timestamptz not null default clock_timestamp(),
     idempotency_window   interval not null default '24 hours' check (idempotency_window > '0'),
-    unconfigured_topics  text not null default 'REFUSE' check (unconfigured_topics in ('REFUSE', 'QUEUE'))
+    unconfigured_topics  text not null default 'REFUSE' check (unconfigured_topics in ('REFUSE', 'QUEUE')),
+    -- Where a group begins that does not say.
+    default_start        text not null default 'NOW' check (default_start in ('NOW', 'BEGINNING'))
 );
 
 insert into trunkline.installation (system_identifier, database)
@@ -29,6 +31,12 @@ create table trunkline.topic (
     lanes              int not null check (lanes between 1 and partitions),
     levels             int not null check (levels in (1, 3)),
     retention          interval not null check (retention > '0'),
+    -- After so long messages go, whoever has not handled them.
+    hard_cap           interval not null default '30 days' check (hard_cap > '0'),
+    -- A group that nobody serves, or that is paused, holds messages back for so long.
+    zombie_ttl         interval not null default '7 days' check (zombie_ttl > '0'),
+    -- The retention of a pub/sub topic without groups.
+    unheard_retention  interval not null default '24 hours' check (unheard_retention > '0'),
     max_payload_bytes  int not null check (max_payload_bytes between 1 and 268435456),
     segment_bytes      bigint not null check (segment_bytes >= 8192),
     segment_age        interval not null check (segment_age > '0'),

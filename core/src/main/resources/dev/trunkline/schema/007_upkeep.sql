@@ -24,17 +24,6 @@ begin
     end loop;
 end $$;
 
--- The first offsets to keep of a topic by its retention: those of the newest segment that was opened before it.
-create function trunkline.retention_watermark(a_topic int, clock timestamptz default clock_timestamp()) returns bigint[]
-    language sql stable security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    select s.bases
-    from trunkline.segment s join trunkline.topic t on t.id = s.topic
-    where t.id = a_topic and s.opened_at <= clock - t.retention
-    order by s.id desc limit 1
-$$;
-
 -- Goes on to the next outbox slot, if that is empty. Otherwise it stays.
 create function trunkline.advance_outbox(after interval default '5 minutes', clock timestamptz default clock_timestamp()) returns int
     language plpgsql security definer
@@ -156,9 +145,9 @@ begin
     case step
         when 'roll' then return trunkline.roll_segment(a_topic);
         when 'trim' then
-            -- Who subscribes locks the topic too: a group that begins now is seen by the next statement, or begins after the drop.
-            perform from trunkline.topic t where t.id = a_topic for update;
-            return trunkline.drop_segment(a_topic, trunkline.watermark(a_topic));
+            return trunkline.trim(a_topic);
+        when 'watch groups' then return nullif(trunkline.watch_groups(), 0);
+        when 'sweep groups' then return nullif(trunkline.sweep_groups(), 0);
         when 'advance outbox' then return trunkline.advance_outbox();
         when 'clear outbox' then perform trunkline.clear_outbox(s) from generate_series(0, 3) s; return null;
         when 'prune marks' then return nullif(trunkline.prune_marks(), 0);

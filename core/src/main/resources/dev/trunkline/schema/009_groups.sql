@@ -8,9 +8,18 @@ create table trunkline.subscription (
     status      text not null default 'ACTIVE' check (status in ('ACTIVE', 'PAUSED', 'DEAD', 'CANCELLED')),
     -- Whether processes hold its partitions and run handlers, or callers pull batches. It stays.
     mode        text not null default 'HANDLER' check (mode in ('HANDLER', 'PULL')),
-    -- Where it began, as it was asked for, and when that was resolved.
-    start_mode  text not null check (start_mode in ('NOW', 'BEGINNING')),
-    created_at  timestamptz not null default clock_timestamp()
+    -- Where it began, as it was asked for: it was resolved to offsets when the group was made.
+    start_mode  text not null check (start_mode in ('NOW', 'BEGINNING', 'TIMESTAMP', 'OFFSET', 'MESSAGE')),
+    start_at    timestamptz,
+    start_number  bigint,
+    created_at  timestamptz not null default clock_timestamp(),
+    status_since  timestamptz not null default clock_timestamp(),
+    -- Without a live member for so long, it is dead.
+    dead_after  interval not null default '5 minutes' check (dead_after > '0'),
+    -- Since when upkeep has seen no live member; null: there is one.
+    unattended_since  timestamptz default clock_timestamp(),
+    -- Since when it holds no messages back, whatever its status.
+    released_at  timestamptz
 );
 create unique index subscription_of_group on trunkline.subscription (group_name, topic) where status <> 'CANCELLED';
 
@@ -19,6 +28,9 @@ create table trunkline.session (
     id          bigint generated always as identity primary key,
     name        text not null,
     beat        bigint not null default 0,
+    beat_at     timestamptz not null default clock_timestamp(),
+    -- For how long others believe in it without a beat.
+    lease       interval not null,
     started_at  timestamptz not null default clock_timestamp(),
     ended_at    timestamptz
 ) with (fillfactor = 50);
@@ -36,7 +48,13 @@ create table trunkline.holder (
     partition     int not null,
     session       bigint,
     epoch         bigint not null default 0,
+    -- Progress of earlier epochs does not count: somebody has set the group back or forth since.
+    counts_from   bigint not null default 0,
+    -- Where the group began, per level.
+    starts        bigint[] not null,
     base          int8multirange[] not null,
+    -- When base last grew, by the progress that was added to it.
+    moved_at      timestamptz,
     primary key (subscription, partition)
 ) with (fillfactor = 50);
 
@@ -68,15 +86,17 @@ alter table trunkline.installation
     add column progress_slot int not null default 0,
     add column progress_since timestamptz not null default clock_timestamp();
 
--- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays.
+-- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays. Without one, the installation's.
 create function trunkline.subscribe(
-    a_group text, a_topic text, a_start text, a_mode text default 'HANDLER', out subscription int, out created boolean)
+    a_group text, a_topic text, a_start text default null, a_mode text default 'HANDLER', a_at timestamptz default null,
+    a_number bigint default null, a_dead_after interval default null, out subscription int, out created boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 declare
     t trunkline.topic;
-    b record;
+    how text := coalesce(a_start, (select i.default_start from trunkline.installation i));
+    starts bigint[];
 begin
     select k.* into t from trunkline.topic k where k.name = a_topic for share;
     if t.id is null then
@@ -89,7 +109,8 @@ begin
     created := false;
     select s.id into subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
     if subscription is null then
-        insert into trunkline.subscription (group_name, topic, start_mode, mode) values (a_group, t.id, a_start, a_mode)
+        starts := trunkline.start_offsets(t, how, a_at, a_number);
+        insert into trunkline.subscription (group_name, topic, start_mode, start_at, start_number, mode) values (a_group, t.id, how, a_at, a_number, a_mode)
         on conflict do nothing returning id into subscription;
         created := subscription is not null;
         if not created then
@@ -100,20 +121,19 @@ begin
         perform trunkline.refuse(format('group "%s" of topic "%s" %s', a_group, a_topic, case a_mode when 'PULL' then 'has handlers' else 'is pulled from' end),
             'TL008', 'A group does one or the other: use another group, or cancel this one first.');
     elsif created then
-        select * into b from trunkline.bounds(t.id);
-        insert into trunkline.holder (subscription, partition, base)
-        select subscribe.subscription, p, array(
-            select int8multirange(int8range(0, (case a_start when 'NOW' then b.ends else b.firsts end)[p + t.partitions * l + 1]))
-            from generate_series(0, t.levels - 1) l order by l)
-        from generate_series(0, t.partitions - 1) p;
+        insert into trunkline.holder (subscription, partition, starts, base)
+        select subscribe.subscription, p, k.starts, array(select int8multirange(int8range(0, u)) from unnest(k.starts) with ordinality x (u, n) order by n)
+        from generate_series(0, t.partitions - 1) p
+        cross join lateral (select array(select starts[p + t.partitions * l + 1] from generate_series(0, t.levels - 1) l order by l)) k (starts);
     end if;
+    update trunkline.subscription s set dead_after = a_dead_after where s.id = subscribe.subscription and s.dead_after <> a_dead_after;
 end $$;
 
-create function trunkline.begin_session(a_name text) returns bigint
+create function trunkline.begin_session(a_name text, a_lease interval default '10 seconds') returns bigint
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    insert into trunkline.session (name) values (a_name) returning id
+    insert into trunkline.session (name, lease) values (a_name, a_lease) returning id
 $$;
 
 -- Renews a session's beat. False: it was ended, and is no longer anybody.
@@ -122,7 +142,7 @@ create function trunkline.beat(a_session bigint) returns boolean
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    update trunkline.session s set beat = s.beat + 1 where s.id = a_session and s.ended_at is null;
+    update trunkline.session s set beat = s.beat + 1, beat_at = clock_timestamp() where s.id = a_session and s.ended_at is null;
     return found;
 end $$;
 
@@ -141,12 +161,17 @@ begin
     return true;
 end $$;
 
+-- A group that was dead lives again.
 create function trunkline.join_group(a_subscription int, a_session bigint) returns void
-    language sql security definer
+    language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    insert into trunkline.member (subscription, session) values (a_subscription, a_session) on conflict do nothing
-$$;
+begin
+    insert into trunkline.member (subscription, session) values (a_subscription, a_session) on conflict do nothing;
+    update trunkline.subscription s set unattended_since = null, released_at = null
+    where s.id = a_subscription and (s.unattended_since is not null or s.released_at is not null) and s.status <> 'CANCELLED';
+    perform trunkline.set_status(a_subscription, 'ACTIVE') from trunkline.subscription s where s.id = a_subscription and s.status = 'DEAD';
+end $$;
 
 create function trunkline.leave_group(a_subscription int, a_session bigint) returns void
     language sql security definer
@@ -197,6 +222,7 @@ as $$
         join trunkline.topic t on t.id = s.topic
         cross join lateral (select k + t.partitions * l as strand from unnest(a_partitions) k, generate_series(0, t.levels - 1) l) x
         join trunkline.progress p on p.subscription = s.id and p.strand = x.strand
+        join trunkline.holder h on h.subscription = s.id and h.partition = x.strand % t.partitions and p.epoch >= h.counts_from
         where s.id = a_subscription) d
     group by d.strand
 $$;
@@ -242,36 +268,6 @@ begin
         where p.subscription = a_subscription and p.strand = a_strand and p.epoch = a_epoch and p.sequence = a_sequence);
 end $$;
 
--- Changes a group's status. Returns the status it had; nothing is changed where the transition is not allowed.
-create function trunkline.set_status(a_subscription int, a_status text) returns text
-    language plpgsql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-declare
-    had text;
-begin
-    select s.status into had from trunkline.subscription s where s.id = a_subscription for update;
-    if (had, a_status) in (('ACTIVE', 'PAUSED'), ('PAUSED', 'ACTIVE'), ('DEAD', 'ACTIVE'))
-        or (a_status = 'CANCELLED' and had in ('ACTIVE', 'PAUSED', 'DEAD')) then
-        update trunkline.subscription s set status = a_status where s.id = a_subscription;
-    end if;
-    return had;
-end $$;
-
--- The first offsets to keep of a topic: by its retention, and never beyond what every group has done.
-create function trunkline.watermark(a_topic int) returns bigint[]
-    language sql stable security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    select array_agg(least(k.keep, (
-            select min(coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0))
-            from trunkline.subscription s
-            join trunkline.topic t on t.id = s.topic
-            cross join lateral trunkline.done(s.id, array[(k.n - 1)::int % t.partitions]) d
-            where s.topic = a_topic and s.status in ('ACTIVE', 'PAUSED') and d.strand = k.n - 1)) order by k.n)
-    from unnest(trunkline.retention_watermark(a_topic)) with ordinality as k (keep, n)
-$$;
-
 -- Adds what a slot of progress says to the bases of its holders. Returns how many of them did not know it yet.
 create function trunkline.fold_progress(slot int) returns bigint
     language plpgsql
@@ -281,24 +277,28 @@ declare
 begin
     execute format($q$
         with found as (
-            select p.subscription, p.strand %% t.partitions as partition, p.strand / t.partitions as level, range_agg(p.done) as done
+            select p.subscription, p.strand %% t.partitions as partition, p.strand / t.partitions as level, p.epoch, range_agg(p.done) as done,
+                   max(p.recorded_at) as moved_at
             from trunkline.progress_%s p
             join trunkline.subscription s on s.id = p.subscription
             join trunkline.topic t on t.id = s.topic
-            group by p.subscription, p.strand, t.partitions
+            group by p.subscription, p.strand, t.partitions, p.epoch
         ), locked as materialized (
-            select h.subscription, h.partition, h.base
+            select h.subscription, h.partition, h.base, h.counts_from, h.moved_at
             from trunkline.holder h
             where (h.subscription, h.partition) in (select f.subscription, f.partition from found f)
             order by h.subscription, h.partition for no key update of h
         ), summed as (
-            select l.subscription, l.partition, array_agg(b.done + coalesce(f.done, '{}') order by b.level) as base
+            select l.subscription, l.partition, array_agg(b.done + coalesce(f.done, '{}') order by b.level) as base, max(f.moved_at) as moved_at
             from locked l
             cross join lateral unnest(l.base) with ordinality as b (done, level)
-            left join found f on f.subscription = l.subscription and f.partition = l.partition and f.level = b.level - 1
+            left join lateral (
+                select range_agg(k.done) as done, max(k.moved_at) as moved_at
+                from found k
+                where k.subscription = l.subscription and k.partition = l.partition and k.level = b.level - 1 and k.epoch >= l.counts_from) f on true
             group by l.subscription, l.partition
         )
-        update trunkline.holder h set base = s.base
+        update trunkline.holder h set base = s.base, moved_at = greatest(h.moved_at, s.moved_at)
         from summed s
         where h.subscription = s.subscription and h.partition = s.partition and h.base <> s.base $q$, slot);
     get diagnostics folded = row_count;

@@ -208,7 +208,7 @@ as $$
     from (
         select h.epoch, h.base[a_level + 1] + coalesce((
                 select p.done from trunkline.progress p
-                where p.subscription = a_subscription and p.strand = a_strand
+                where p.subscription = a_subscription and p.strand = a_strand and p.epoch >= h.counts_from
                 order by p.epoch desc, p.sequence desc limit 1), '{}') as done
         from trunkline.holder h
         where h.subscription = a_subscription and h.partition = a_partition offset 0) d
@@ -362,18 +362,16 @@ end $$;
 
 -- Makes a group that is pulled from, or finds it: its start and its settings are those of the first call.
 create function trunkline.subscribe_pull(
-    a_group text, a_topic text, a_start text default 'NOW', a_attempts int default 5, a_stop_key boolean default true,
-    out subscription int, out created boolean)
+    a_group text, a_topic text, a_start text default null, a_attempts int default 5, a_stop_key boolean default true,
+    a_at timestamptz default null, a_number bigint default null, out subscription int, out created boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if a_start is null or a_start not in ('NOW', 'BEGINNING') then
-        perform trunkline.refuse(format('a group can not start at "%s"', a_start), 'TL008', 'Start NOW or at the BEGINNING.');
-    elsif a_attempts is null or a_attempts not between 1 and 1000 then
+    if a_attempts is null or a_attempts not between 1 and 1000 then
         perform trunkline.refuse(format('a message can not be tried %s times', a_attempts), 'TL008', 'Use 1 to 1000 attempts.');
     end if;
-    select s.subscription, s.created into subscription, created from trunkline.subscribe(a_group, a_topic, a_start, 'PULL') s;
+    select s.subscription, s.created into subscription, created from trunkline.subscribe(a_group, a_topic, a_start, 'PULL', a_at, a_number) s;
     if created then
         update trunkline.subscription s set attempts = a_attempts, stop_key = coalesce(a_stop_key, true) where s.id = subscribe_pull.subscription;
     end if;

@@ -30,3 +30,6 @@ select i.unconfigured_topics from trunkline.installation i
 
 -- name: setUnconfigured
 select trunkline.set_unconfigured_topics(?)
+
+-- name: setDefaultStart
+select trunkline.set_default_start(?)

@@ -1,0 +1,142 @@
+package dev.trunkline;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Looks after consumer groups, from any process: how they are, what they miss, and where they go on. The group of a queue has the empty name. What
+ * is changed is noted with the database user who did it (table {@code group_event}).
+ *
+ * <p>Methods that name a group throw {@link ConsumerGroupException} if there is none, and {@link UnknownTopicException} if there is no such topic.
+ */
+public interface ConsumerGroupAdmin {
+
+    /** How a group is. */
+    enum Health {
+        HEALTHY,
+        /** No process serves it, and it is not dead yet. */
+        UNATTENDED,
+        /** As {@link #UNATTENDED}, and half of the time until it is dead has passed. */
+        NEAR_TIMEOUT,
+        /** It is served, has something to do, and has done nothing for five minutes. */
+        STALLED,
+        /** It died three times in a day. */
+        FLAPPING,
+        PAUSED,
+        DEAD,
+        CANCELLED
+    }
+
+    /**
+     * A group.
+     *
+     * @param members processes that serve it
+     * @param lastBeat the last sign of life of one of them
+     * @param pending messages in the log that it has not done
+     * @param done offsets that it has done, or need not do
+     * @param lastProgress when it last recorded something
+     * @param parked messages that wait aside for a blocked key
+     * @param passedOver messages that it was not given: see {@link #gaps}
+     * @param releasedAt since when it holds no messages back
+     */
+    record GroupState(
+            String name,
+            String topic,
+            String status,
+            Health health,
+            int members,
+            Optional<Instant> lastBeat,
+            long pending,
+            long done,
+            Optional<Instant> lastProgress,
+            long parked,
+            long deadLetters,
+            long passedOver,
+            Optional<Instant> releasedAt,
+            Instant createdAt) {}
+
+    /**
+     * What a move does to one partition.
+     *
+     * @param replayed messages that were done, and are to be handled again
+     * @param skipped messages that were not done, and are not handled
+     */
+    record Moved(int partition, int priority, long from, long to, long replayed, long skipped) {}
+
+    /** Messages that a group was not given, from an offset up to, not including, another. */
+    record Gap(int partition, int priority, long from, long to, String reason, Instant at) {}
+
+    /** Something that is known of a message. */
+    record Fact(String fact, String detail) {}
+
+    /**
+     * What a topic keeps.
+     *
+     * @param unheard it is pub/sub, and has no group
+     * @param pinnedBy a group that keeps messages whose retention is over
+     * @param pinnedSince since when
+     * @param pinnedBytes how much that is
+     * @param fallingBehind messages that may go are still there
+     */
+    record TopicHealth(
+            String topic,
+            int segments,
+            long bytes,
+            int groups,
+            boolean unheard,
+            Optional<String> pinnedBy,
+            Optional<Instant> pinnedSince,
+            long pinnedBytes,
+            boolean fallingBehind) {}
+
+    /** All groups, by topic and name; cancelled ones too, until they are forgotten. */
+    List<GroupState> groups();
+
+    Optional<GroupState> find(String group, String topic);
+
+    /** What a seek would do. It changes nothing. */
+    List<Moved> planSeek(String group, String topic, Start to);
+
+    /**
+     * Moves a group that does not run, or is paused.
+     *
+     * @throws ConsumerGroupException if it is running, or the place does not exist
+     */
+    List<Moved> seek(String group, String topic, Start to);
+
+    /** Moves a group, also if it runs: its processes start over, and what they have under way may be handled twice, or again. */
+    List<Moved> seekByForce(String group, String topic, Start to);
+
+    /** Moves one partition of a group, also if it runs. */
+    List<Moved> seekByForce(String group, String topic, int partition, Start to);
+
+    void pause(String group, String topic);
+
+    void resume(String group, String topic);
+
+    /** Ends a group for good, also if it has messages under way: what its processes then do for it no longer counts. */
+    void cancel(String group, String topic);
+
+    /**
+     * Calls a dead group back to life before a process does.
+     *
+     * @param history false: it begins at the end of the log, and what it misses is a gap
+     */
+    void resurrect(String group, String topic, boolean history);
+
+    /** Declares done what a group has not done, up to the end of the log: a gap. Returns how many messages that were. */
+    long forceComplete(String group, String topic);
+
+    /** What a group was not given. */
+    List<Gap> gaps(String group, String topic);
+
+    /** Why a message is where it is, for a group. */
+    List<Fact> explain(String group, String topic, long messageId);
+
+    /** Why a message is where it is, for a group. */
+    List<Fact> explain(String group, String topic, int partition, long offset);
+
+    /** What topics keep, and who holds it back. */
+    List<TopicHealth> topics();
+}

@@ -1,0 +1,248 @@
+-- For people: what groups are doing, why a message is where it is, and how to move a group.
+
+-- Moves a group, or one partition of it: to BEGINNING, NOW, TIMESTAMP, OFFSET or MESSAGE. A running group is moved only by force: its owners are
+-- fenced, and what they have under way is handled again or passed over. A dry run changes nothing. Returns, for each strand, what it does.
+create function trunkline.seek(
+    a_group text, a_topic text, a_to text, a_at timestamptz default null, a_number bigint default null, a_partition int default null,
+    a_force boolean default false, a_dry_run boolean default false)
+    returns table (partition int, priority int, was bigint, becomes bigint, replayed bigint, skipped bigint)
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+    t trunkline.topic;
+    s trunkline.subscription;
+    targets bigint[];
+    moved int[];
+begin
+    select k.* into t from trunkline.topic k where k.name = a_topic for share;
+    s := trunkline.group_of(a_group, a_topic);
+    if s.status = 'CANCELLED' then
+        perform trunkline.refuse(format('group "%s" of topic "%s" is cancelled', a_group, a_topic), 'TL008', 'Start it anew.');
+    elsif a_partition not between 0 and t.partitions - 1 then
+        perform trunkline.refuse(format('topic "%s" has no partition %s', a_topic, a_partition), 'TL008', format('It has 0 to %s.', t.partitions - 1));
+    end if;
+    targets := trunkline.start_offsets(t, a_to, a_at, a_number);
+    moved := array(select p from generate_series(0, t.partitions - 1) p where p = coalesce(a_partition, p));
+    if not a_dry_run then
+        perform from trunkline.subscription k where k.id = s.id for update;
+        if not a_force and s.status <> 'PAUSED' and exists (
+            select from trunkline.member m join trunkline.session k on k.id = m.session where m.subscription = s.id and k.ended_at is null) then
+            perform trunkline.refuse(format('group "%s" of topic "%s" is running', a_group, a_topic), 'TL008',
+                'Pause it or stop its processes first, or use force: what they have under way may be handled twice.');
+        end if;
+        perform from trunkline.holder h where h.subscription = s.id and h.partition = any (moved) order by h.partition for update;
+    end if;
+    return query
+        select d.strand % t.partitions, (array[0, 1, -1])[d.strand / t.partitions + 1],
+               coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0), targets[d.strand + 1],
+               coalesce((select sum(upper(r) - lower(r))::bigint from unnest(d.done * int8multirange(int8range(targets[d.strand + 1], null))) r), 0),
+               coalesce((select sum(upper(r) - lower(r))::bigint from unnest(int8multirange(int8range(0, targets[d.strand + 1])) - d.done) r), 0)
+        from trunkline.done(s.id, moved) d
+        order by d.strand;
+    if a_dry_run then
+        return;
+    end if;
+    insert into trunkline.gap (subscription, strand, "from", "to", reason)
+    select s.id, d.strand, lower(r), upper(r), 'SEEK'
+    from trunkline.done(s.id, moved) d
+    cross join lateral unnest(int8multirange(int8range(0, targets[d.strand + 1])) - d.done) r;
+    -- A gap that is read after all is none.
+    delete from trunkline.gap g where g.subscription = s.id and g.strand % t.partitions = any (moved) and g."from" >= targets[g.strand + 1];
+    update trunkline.gap g set "to" = targets[g.strand + 1]
+    where g.subscription = s.id and g.strand % t.partitions = any (moved) and g."to" > targets[g.strand + 1];
+    update trunkline.holder h
+    set session = null,
+        epoch = greatest(h.epoch, (select max(k.epoch) from trunkline.grants k where k.subscription = s.id and k.partition = h.partition)) + 1,
+        counts_from = greatest(h.epoch, (select max(k.epoch) from trunkline.grants k where k.subscription = s.id and k.partition = h.partition)) + 1,
+        base = array(
+            select int8multirange(int8range(0, targets[h.partition + t.partitions * l + 1])) from generate_series(0, t.levels - 1) l order by l)
+    where h.subscription = s.id and h.partition = any (moved);
+    delete from trunkline.attempt a where a.subscription = s.id and a.strand % t.partitions = any (moved);
+    delete from trunkline.suspect k where k.subscription = s.id and k.strand % t.partitions = any (moved);
+    insert into trunkline.group_event (subscription, what, detail)
+    values (s.id, 'seek', concat_ws(' ', a_to, a_at, a_number, 'partition ' || a_partition, case when a_force then 'by force' end));
+end $$;
+
+-- Declares all done that a group has not done, up to the end of the log: a gap is noted. Returns how many messages that were.
+create function trunkline.force_complete(a_group text, a_topic text, a_partition int default null) returns bigint
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    s trunkline.subscription := trunkline.group_of(a_group, a_topic);
+    passed bigint;
+begin
+    if s.status = 'CANCELLED' then
+        perform trunkline.refuse(format('group "%s" of topic "%s" is cancelled', a_group, a_topic), 'TL008', 'It has nothing left to do.');
+    end if;
+    perform from trunkline.topic t where t.id = s.topic for share;
+    passed := trunkline.pass_over(s.id, (trunkline.bounds(s.topic)).ends, 'FORCED', a_partition);
+    insert into trunkline.group_event (subscription, what, detail) values (s.id, 'force complete', passed || ' messages');
+    return passed;
+end $$;
+
+-- Calls a dead group back to life; without history it begins at the end of the log, which is a gap.
+create function trunkline.resurrect(a_group text, a_topic text, a_history boolean default true) returns void
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform trunkline.change_group(a_group, a_topic, 'ACTIVE');
+    if not a_history then
+        perform trunkline.force_complete(a_group, a_topic);
+    end if;
+end $$;
+
+-- How far a group is, in all its partitions.
+create function trunkline.group_progress(a_subscription int, out pending bigint, out done bigint, out moved_at timestamptz)
+    language sql stable
+    set jit = off
+as $$
+    select coalesce(sum(b.ends[d.strand + 1] - coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0)
+               - coalesce((select sum(upper(r) - lower(r)) from unnest(d.done) r where lower(r) > 0), 0)), 0)::bigint,
+           coalesce(sum((select sum(upper(r) - lower(r)) from unnest(d.done) r)), 0)::bigint,
+           greatest(
+               (select max(h.moved_at) from trunkline.holder h where h.subscription = s.id),
+               (select max(p.recorded_at) from trunkline.progress p where p.subscription = s.id))
+    from trunkline.subscription s
+    join trunkline.topic t on t.id = s.topic
+    cross join lateral trunkline.bounds(t.id) b
+    cross join lateral trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
+    where s.id = a_subscription
+    group by s.id
+$$;
+
+-- One line for each group. health: CANCELLED, DEAD, PAUSED; FLAPPING (died three times in a day); NEAR_TIMEOUT (half of the time until it is
+-- dead has passed); UNATTENDED (nobody serves it); STALLED (it is served, has something to do, and has done nothing for five minutes); else HEALTHY.
+create view trunkline.groups as
+    select s.id, s.group_name, t.name as topic, s.status, s.mode,
+           case
+               when s.status <> 'ACTIVE' then s.status
+               when (select count(*) from trunkline.group_event e
+                     where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
+               when t.semantics = 'PUB_SUB' and s.unattended_since < clock_timestamp() - s.dead_after / 2 and s.mode = 'HANDLER' then 'NEAR_TIMEOUT'
+               when s.unattended_since is not null and s.mode = 'HANDLER' then 'UNATTENDED'
+               when p.pending > 0 and coalesce(p.moved_at, s.created_at) < clock_timestamp() - interval '5 minutes' then 'STALLED'
+               else 'HEALTHY'
+           end as health,
+           m.members, m.last_beat_at, p.pending, p.done, p.moved_at as last_progress_at,
+           (select count(*) from trunkline.parked k where k.subscription = s.id) as parked,
+           (select count(*) from trunkline.dead_letter d where d.subscription = s.id) as dead_letters,
+           (select coalesce(sum(g."to" - g."from"), 0)::bigint from trunkline.gap g where g.subscription = s.id) as passed_over,
+           s.unattended_since, s.dead_after, s.released_at, s.start_mode, s.start_at, s.start_number, s.created_at, s.status_since
+    from trunkline.subscription s
+    join trunkline.topic t on t.id = s.topic
+    cross join lateral trunkline.group_progress(s.id) p
+    cross join lateral (
+        select count(*) filter (where k.ended_at is null) as members, max(k.beat_at) as last_beat_at
+        from trunkline.member x join trunkline.session k on k.id = x.session where x.subscription = s.id) m;
+
+-- One line for each topic: how much it keeps, and which group holds back what retention would let go, since when, and how much that is.
+create view trunkline.topic_health as
+    select t.name as topic, t.semantics, g.segments, g.bytes, g.oldest as oldest_segment_opened_at,
+           n.groups, t.semantics = 'PUB_SUB' and n.groups = 0 as unheard,
+           k.pinned_by, k.pinned_since, k.pinned_bytes,
+           -- More than two segments that could go, and are still there.
+           (select count(*) from trunkline.segment s
+            where s.topic = t.id and k.pinned_by is null and s.opened_at < clock_timestamp() - t.retention) > 3 as falling_behind
+    from trunkline.topic t
+    cross join lateral (
+        select count(*) as segments, sum(pg_total_relation_size(format('trunkline.segment_%s', s.id)::regclass))::bigint as bytes, min(s.opened_at) as oldest
+        from trunkline.segment s where s.topic = t.id) g
+    cross join lateral (
+        select count(*) as groups from trunkline.subscription s where s.topic = t.id and s.status <> 'CANCELLED') n
+    left join lateral (
+        -- Of the groups that count, the one that needs the oldest segment, if retention is over for that one.
+        select s.group_name as pinned_by, x.opened_at + t.retention as pinned_since, (
+                   select sum(pg_total_relation_size(format('trunkline.segment_%s', y.id)::regclass))::bigint
+                   from trunkline.segment y where y.topic = t.id and y.id >= x.id and y.opened_at < clock_timestamp() - t.retention) as pinned_bytes
+        from trunkline.subscription s
+        cross join lateral (
+            select y.id, y.opened_at, y.bases
+            from trunkline.segment y
+            where y.topic = t.id and exists (select from trunkline.segment z where z.topic = t.id and z.id > y.id and z.opened_at < clock_timestamp() - t.retention)
+            order by y.id limit 1) x
+        cross join lateral (select z.bases from trunkline.segment z where z.topic = t.id and z.id > x.id order by z.id limit 1) z
+        where s.topic = t.id and s.status in ('ACTIVE', 'PAUSED') and s.released_at is null and exists (
+            select from trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
+            where not d.done @> int8range(0, z.bases[d.strand + 1]))
+        order by s.id limit 1) k on true;
+
+-- Why a message is where it is, for a group: by its id, or by partition and offset. One line for each thing that is known.
+create function trunkline.explain(
+    a_group text, a_topic text, a_id bigint default null, a_partition int default null, a_offset bigint default null, a_priority int default 0)
+    returns table (fact text, detail text)
+    language plpgsql stable security definer
+    set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+    t trunkline.topic;
+    s trunkline.subscription := trunkline.group_of(a_group, a_topic);
+    its_strand int; its_offset bigint; its_key text; its_time timestamptz; its_id bigint := a_id;
+    b record; h record; x record;
+    cursor bigint; is_done boolean;
+begin
+    select k.* into t from trunkline.topic k where k.name = a_topic;
+    select * into b from trunkline.bounds(t.id);
+    if a_id is not null then
+        select m.strand, m."offset", m.key, m.appended_at into its_strand, its_offset, its_key, its_time from trunkline.find_message(t.id, a_id) m;
+        if its_strand is null then
+            select d.strand, d."offset", d.key into its_strand, its_offset, its_key from trunkline.dead_letter d where d.subscription = s.id and d.message_id = a_id;
+        end if;
+        if its_strand is null then
+            return query select 'not in the log', case
+                when not trunkline.has_offset(a_topic, a_id) then
+                    'It is committed and waits in the outbox for the relay, or until it is due: see trunkline.delayed.'
+                else 'It was never committed, was dropped by retention, or is of another topic.' end;
+            return;
+        end if;
+    elsif a_partition is null or a_offset is null then
+        perform trunkline.refuse('which message?', 'TL008', 'Give its id, or its partition and offset.');
+    elsif a_partition not between 0 and t.partitions - 1 or a_priority not between -1 and 1 then
+        perform trunkline.refuse(format('topic "%s" has no partition %s at priority %s', a_topic, a_partition, a_priority), 'TL008',
+            format('Partitions are 0 to %s, priorities -1, 0 and 1.', t.partitions - 1));
+    else
+        its_strand := a_partition + t.partitions * ((a_priority + 3) % 3);
+        its_offset := a_offset;
+        if its_offset >= coalesce(b.ends[its_strand + 1], 0) then
+            return query select 'not in the log', format('The log of partition %s ends at %s.', a_partition, coalesce(b.ends[its_strand + 1], 0));
+            return;
+        end if;
+        select m.id, m.key, m.appended_at into its_id, its_key, its_time
+        from trunkline.read(a_topic, its_strand, its_offset, 1) m where m."offset" = its_offset;
+    end if;
+    return query select 'message', concat_ws(', ', 'partition ' || its_strand % t.partitions, 'offset ' || its_offset, 'id ' || its_id, 'key ' || its_key,
+        'appended ' || its_time);
+    select d.done @> its_offset, coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0) into is_done, cursor
+    from trunkline.done(s.id, array[its_strand % t.partitions]) d where d.strand = its_strand;
+    for x in select g.* from trunkline.gap g where g.subscription = s.id and g.strand = its_strand and its_offset >= g."from" and its_offset < g."to" loop
+        return query select 'passed over', format('%s at %s: offsets %s up to %s.', lower(x.reason), x.at, x."from", x."to");
+    end loop;
+    for x in select d.* from trunkline.dead_letter d where d.subscription = s.id and d.strand = its_strand and d."offset" = its_offset loop
+        return query select 'dead letter', format('number %s, after %s attempts, at %s: %s%s', x.id, x.attempts, x.buried_at, x.error,
+            case when x.stops_key then '; its key waits until it is redriven or discarded' else '' end);
+    end loop;
+    if exists (select from trunkline.parked p where p.subscription = s.id and p.strand = its_strand and p."offset" = its_offset) then
+        return query select 'parked', 'Its key is blocked by a message before it: it waits aside, in order.';
+    elsif is_done and not exists (
+        select from trunkline.gap g where g.subscription = s.id and g.strand = its_strand and its_offset >= g."from" and its_offset < g."to")
+        and not exists (select from trunkline.dead_letter d where d.subscription = s.id and d.strand = its_strand and d."offset" = its_offset) then
+        return query select 'done', case when its_offset < (
+                select k.starts[its_strand / t.partitions + 1] from trunkline.holder k
+                where k.subscription = s.id and k.partition = its_strand % t.partitions) then 'The group began after it.'
+            else 'It was handled, or a filter of the group let it pass.' end;
+    elsif not is_done then
+        for x in select a.* from trunkline.attempt a where a.subscription = s.id and a.strand = its_strand and a."offset" = its_offset loop
+            return query select 'failed', format('%s times; it is tried again.', x.attempts);
+        end loop;
+        select k.session, k.epoch, p.name, p.beat_at, p.ended_at into h
+        from trunkline.holder k left join trunkline.session p on p.id = k.session
+        where k.subscription = s.id and k.partition = its_strand % t.partitions;
+        return query select 'waiting', case
+            when s.status <> 'ACTIVE' then format('The group is %s since %s.', s.status, s.status_since)
+            when s.mode = 'PULL' then format('The group is pulled from; it has done this partition up to %s.', cursor)
+            when h.session is null or h.ended_at is not null then 'No process owns the partition.'
+            else format('Process %s owns the partition at epoch %s, and beat at %s; the partition is done up to %s.', h.name, h.epoch, h.beat_at, cursor) end;
+    end if;
+end $$;
