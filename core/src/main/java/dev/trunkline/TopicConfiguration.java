@@ -23,6 +23,7 @@ import java.util.Optional;
  * @param maxPayloadBytes the largest payload that is accepted
  * @param segmentBytes the size at which a segment of the log is closed
  * @param segmentAge the age at which a segment of the log is closed; messages are dropped by whole segments
+ * @param keeping what is kept for groups that do not come for it
  */
 public record TopicConfiguration(
         String name,
@@ -36,7 +37,8 @@ public record TopicConfiguration(
         Duration retention,
         int maxPayloadBytes,
         long segmentBytes,
-        Duration segmentAge) {
+        Duration segmentAge,
+        Keeping keeping) {
 
     private static final int MEBIBYTE = 1024 * 1024;
 
@@ -48,6 +50,7 @@ public record TopicConfiguration(
         Objects.requireNonNull(task, "task");
         Objects.requireNonNull(retention, "retention");
         Objects.requireNonNull(segmentAge, "segmentAge");
+        Objects.requireNonNull(keeping, "keeping");
     }
 
     /** A topic whose messages go to one consumer each. */
@@ -73,7 +76,8 @@ public record TopicConfiguration(
                 Duration.ofDays(7),
                 MEBIBYTE,
                 256L * MEBIBYTE,
-                Duration.ofHours(1));
+                Duration.ofHours(1),
+                Keeping.standard());
     }
 
     public TopicConfiguration withSemantics(TopicSemantics newSemantics) {
@@ -89,7 +93,8 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     /** {@link Ordering#THROUGHPUT} brings priority levels with it. */
@@ -106,7 +111,8 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     /** Also sets the lanes to 4, or to the number of partitions if that is smaller. */
@@ -123,7 +129,8 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     public TopicConfiguration withLanes(int newLanes) {
@@ -139,7 +146,8 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     public TopicConfiguration withPriorityLevels(boolean newPriorityLevels) {
@@ -155,7 +163,8 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     public TopicConfiguration withNamespace(String newNamespace) {
@@ -171,7 +180,8 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     public TopicConfiguration withTask(String newTask) {
@@ -187,7 +197,8 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     public TopicConfiguration withRetention(Duration newRetention) {
@@ -203,7 +214,8 @@ public record TopicConfiguration(
                 newRetention,
                 maxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     public TopicConfiguration withMaxPayloadBytes(int newMaxPayloadBytes) {
@@ -219,7 +231,8 @@ public record TopicConfiguration(
                 retention,
                 newMaxPayloadBytes,
                 segmentBytes,
-                segmentAge);
+                segmentAge,
+                keeping);
     }
 
     public TopicConfiguration withSegments(long newSegmentBytes, Duration newSegmentAge) {
@@ -235,6 +248,24 @@ public record TopicConfiguration(
                 retention,
                 maxPayloadBytes,
                 newSegmentBytes,
-                newSegmentAge);
+                newSegmentAge,
+                keeping);
+    }
+
+    public TopicConfiguration withKeeping(Keeping newKeeping) {
+        return new TopicConfiguration(
+                name,
+                semantics,
+                ordering,
+                partitions,
+                lanes,
+                priorityLevels,
+                namespace,
+                task,
+                retention,
+                maxPayloadBytes,
+                segmentBytes,
+                segmentAge,
+                newKeeping);
     }
 }

@@ -6,6 +6,7 @@ import dev.trunkline.IncompatibleDatabaseException;
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.InvalidTopicException;
 import dev.trunkline.LeaseExpiredException;
+import dev.trunkline.NoSubscriptionsException;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.TopicExistsException;
@@ -46,6 +47,7 @@ public enum Failure {
             case "TL003" -> new InvalidMessageException(what, e);
             case "TL005" -> new InvalidTopicException(what, e);
             case "TL008" -> new ConsumerGroupException(what, e);
+            case "TL010" -> new NoSubscriptionsException(what, e);
             case "TL009" -> new LeaseExpiredException(what, e);
             case "TL006" -> new TopicExistsException(what, e);
             case "TL004", "TL007" -> new IncompatibleDatabaseException(what, e);

@@ -1,6 +1,7 @@
 package dev.trunkline.topic;
 
 import dev.trunkline.InvalidTopicException;
+import dev.trunkline.Keeping;
 import dev.trunkline.Ordering;
 import dev.trunkline.Start;
 import dev.trunkline.TopicConfiguration;
@@ -53,6 +54,7 @@ public final class TopicCatalogue implements Topics {
             statement.setInt(10, topic.maxPayloadBytes());
             statement.setLong(11, topic.segmentBytes());
             statement.setString(12, topic.segmentAge().toString());
+            bind(statement, 13, topic.keeping());
         });
     }
 
@@ -87,6 +89,7 @@ public final class TopicCatalogue implements Topics {
             statement.setInt(6, topic.maxPayloadBytes());
             statement.setLong(7, topic.segmentBytes());
             statement.setString(8, topic.segmentAge().toString());
+            bind(statement, 9, topic.keeping());
         });
     }
 
@@ -194,6 +197,13 @@ public final class TopicCatalogue implements Topics {
         return statement;
     }
 
+    private static void bind(PreparedStatement statement, int first, Keeping keeping) throws SQLException {
+        statement.setString(first, keeping.hardCap().toString());
+        statement.setString(first + 1, keeping.zombieTtl().toString());
+        statement.setString(first + 2, keeping.unheard().toString());
+        statement.setString(first + 3, keeping.refuseUnheard() ? "REFUSE" : "KEEP");
+    }
+
     private static TopicConfiguration topic(ResultSet row) throws SQLException {
         return new TopicConfiguration(
                 row.getString("name"),
@@ -207,7 +217,12 @@ public final class TopicCatalogue implements Topics {
                 Duration.ofSeconds(row.getLong("retention")),
                 row.getInt("max_payload_bytes"),
                 row.getLong("segment_bytes"),
-                Duration.ofSeconds(row.getLong("segment_age")));
+                Duration.ofSeconds(row.getLong("segment_age")),
+                new Keeping(
+                        Duration.ofSeconds(row.getLong("unheard_retention")),
+                        row.getString("unheard").equals("REFUSE"),
+                        Duration.ofSeconds(row.getLong("zombie_ttl")),
+                        Duration.ofSeconds(row.getLong("hard_cap"))));
     }
 
     /** Sets a statement's parameters. */

@@ -6,7 +6,7 @@ from (
     select nextval('trunkline.message_id') as id, ?::text as topic, ?::bytea as payload, ?::text as key, ?::text[] as headers,
            ?::text as content_type, ?::text as correlation_id, ?::int as priority, trunkline.due(?::text) as due_at,
            ?::text as idempotency_key) n
-join trunkline.topic t on t.name = n.topic and octet_length(n.payload) <= t.max_payload_bytes and (n.priority = 0 or t.levels > 1)
+join trunkline.topic t on t.name = n.topic and octet_length(n.payload) <= t.accepts_bytes and (n.priority = 0 or t.levels > 1)
 cross join lateral (
     select trunkline.place(t.partitions, t.lanes, coalesce(n.key, n.idempotency_key), null, n.id / 2, n.priority) as place) p
 where current_setting('trunkline.adopted', true) = current_database()

@@ -37,7 +37,11 @@ create table trunkline.topic (
     zombie_ttl         interval not null default '7 days' check (zombie_ttl > '0'),
     -- The retention of a pub/sub topic without groups.
     unheard_retention  interval not null default '24 hours' check (unheard_retention > '0'),
+    -- Whether it takes messages while it has no group.
+    unheard            text not null default 'KEEP' check (unheard in ('KEEP', 'REFUSE')),
     max_payload_bytes  int not null check (max_payload_bytes between 1 and 268435456),
+    -- The same, or -1 while it takes no messages: what publishers look at anyway.
+    accepts_bytes      int not null,
     segment_bytes      bigint not null check (segment_bytes >= 8192),
     segment_age        interval not null check (segment_age > '0'),
     created_at         timestamptz not null default clock_timestamp()

@@ -41,6 +41,9 @@ begin
         what := format('there is no topic "%s"', a_topic); code := 'TL001'; advice := 'Create it first.';
     elsif payload_bytes is null then
         what := 'a message needs a payload'; advice := 'An empty one will do.';
+    elsif t.accepts_bytes < 0 then
+        what := format('nobody listens to topic "%s", and it is set to refuse messages then', a_topic); code := 'TL010';
+        advice := 'Start a group first, or let the topic keep them.';
     elsif payload_bytes > t.max_payload_bytes then
         what := format('a payload of %s bytes is over the limit of %s bytes of topic "%s"', payload_bytes, t.max_payload_bytes, a_topic);
         code := 'TL002'; advice := 'Raise the limit of the topic, or store the data elsewhere and send a reference.';
@@ -87,9 +90,9 @@ begin
     if current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_adopted();
     end if;
-    select k.id, k.partitions, k.lanes, k.levels, k.max_payload_bytes, i.outbox_slot into t
+    select k.id, k.partitions, k.lanes, k.levels, k.accepts_bytes, i.outbox_slot into t
     from trunkline.topic k, trunkline.installation i where k.name = a_topic;
-    if t.id is null or a_payload is null or octet_length(a_payload) > t.max_payload_bytes
+    if t.id is null or a_payload is null or octet_length(a_payload) > t.accepts_bytes
         or a_content_type is null or octet_length(a_content_type) not between 1 and 255
         or octet_length(a_key) > 1024
         or a_priority is null or (a_priority <> 0 and (a_priority not in (-1, 1) or t.levels = 1))
@@ -179,7 +182,7 @@ begin
         coalesce(m.priority, 0), m.due_at, m.idempotency_key)
     from unnest(payloads, keys, headers, content_types, correlation_ids, priorities, due_ats, idempotency_keys)
         as m (payload, key, headers, content_type, correlation_id, priority, due_at, idempotency_key)
-    where t.id is null or m.payload is null or octet_length(m.payload) > t.max_payload_bytes
+    where t.id is null or m.payload is null or octet_length(m.payload) > t.accepts_bytes
         or m.content_type is null or octet_length(m.content_type) not between 1 and 255
         or octet_length(m.key) > 1024
         or (m.priority <> 0 and (m.priority not in (-1, 1) or t.levels = 1))
@@ -233,11 +236,11 @@ begin
         or current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_appendable();
     end if;
-    select k.id, k.partitions, k.lanes, k.max_payload_bytes into t from trunkline.topic k where k.name = a_topic;
+    select k.id, k.partitions, k.lanes, k.accepts_bytes into t from trunkline.topic k where k.name = a_topic;
     partition_count := t.partitions;
     if t.partitions <> a_partition_count then
         return;
-    elsif t.id is null or a_largest > t.max_payload_bytes or cardinality(a_lengths) > 500000 or a_priorities is not null or a_dues is not null then
+    elsif t.id is null or a_largest > t.accepts_bytes or cardinality(a_lengths) > 500000 or a_priorities is not null or a_dues is not null then
         ids := trunkline.enqueue_frames(a_topic, a_dues is not null, a_lasts, a_payloads, a_ids, a_lengths, a_keys, a_headers, a_content_types,
             a_correlation_ids, a_priorities, a_dues, a_idempotency_keys, a_units);
         if ids is not null then

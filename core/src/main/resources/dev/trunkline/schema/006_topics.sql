@@ -15,7 +15,9 @@ end $$;
 create function trunkline.create_topic(
     name text, semantics text default 'QUEUE', ordering text default 'ORDERED', partitions int default 16, lanes int default null,
     levels int default null, namespace text default null, task text default null, retention interval default '7 days',
-    max_payload_bytes int default 1048576, segment_bytes bigint default 268435456, segment_age interval default '1 hour') returns int
+    max_payload_bytes int default 1048576, segment_bytes bigint default 268435456, segment_age interval default '1 hour',
+    hard_cap interval default '30 days', zombie_ttl interval default '7 days', unheard_retention interval default '24 hours',
+    unheard text default 'KEEP') returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -33,9 +35,12 @@ begin
     end if;
     begin
         insert into trunkline.topic
-            (name, namespace, task, semantics, ordering, partitions, lanes, levels, retention, max_payload_bytes, segment_bytes, segment_age)
+            (name, namespace, task, semantics, ordering, partitions, lanes, levels, retention, max_payload_bytes, accepts_bytes,
+             segment_bytes, segment_age, hard_cap, zombie_ttl, unheard_retention, unheard)
         values (name, namespace, task, semantics, ordering, partitions, coalesce(lanes, least(4, partitions)),
-            coalesce(levels, case ordering when 'THROUGHPUT' then 3 else 1 end), retention, max_payload_bytes, segment_bytes, segment_age)
+            coalesce(levels, case ordering when 'THROUGHPUT' then 3 else 1 end), retention, max_payload_bytes,
+            case when unheard = 'REFUSE' and semantics = 'PUB_SUB' then -1 else max_payload_bytes end, segment_bytes, segment_age, hard_cap, zombie_ttl,
+            unheard_retention, unheard)
         returning id, topic.partitions * topic.levels into topic_id, size;
     exception when check_violation or not_null_violation then
         raise 'topic "%" can not be created: %', name, sqlerrm using errcode = 'TL005',
@@ -50,25 +55,36 @@ begin
     return topic_id;
 end $$;
 
--- Null leaves a setting as it is. Partitions, lanes, levels and ordering stay for life.
+-- Null leaves a setting as it is. Partitions, lanes, levels and ordering stay for life. A queue that becomes pub/sub keeps its group, under the
+-- name 'shared'; a pub/sub topic becomes a queue if it has one group at most, which is its shared one from then on. Processes that serve it go on.
 create function trunkline.alter_topic(
     name text, semantics text default null, namespace text default null, task text default null, retention interval default null,
-    max_payload_bytes int default null, segment_bytes bigint default null, segment_age interval default null) returns void
+    max_payload_bytes int default null, segment_bytes bigint default null, segment_age interval default null,
+    hard_cap interval default null, zombie_ttl interval default null, unheard_retention interval default null, unheard text default null) returns void
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
+declare
+    had trunkline.topic;
 begin
     perform trunkline.check_name('namespace', namespace) where namespace is not null;
     perform trunkline.check_name('task', task) where task is not null;
+    select t.* into had from trunkline.topic t where t.name = alter_topic.name for update;
+    if had.id is null then
+        perform trunkline.refuse(format('there is no topic "%s"', name), 'TL001', 'Create it with trunkline.create_topic(...).');
+    end if;
     update trunkline.topic t
     set semantics = coalesce(alter_topic.semantics, t.semantics), namespace = coalesce(alter_topic.namespace, t.namespace),
         task = coalesce(alter_topic.task, t.task), retention = coalesce(alter_topic.retention, t.retention),
         max_payload_bytes = coalesce(alter_topic.max_payload_bytes, t.max_payload_bytes),
-        segment_bytes = coalesce(alter_topic.segment_bytes, t.segment_bytes), segment_age = coalesce(alter_topic.segment_age, t.segment_age)
-    where t.name = alter_topic.name;
-    if not found then
-        perform trunkline.refuse(format('there is no topic "%s"', name), 'TL001', 'Create it with trunkline.create_topic(...).');
+        segment_bytes = coalesce(alter_topic.segment_bytes, t.segment_bytes), segment_age = coalesce(alter_topic.segment_age, t.segment_age),
+        hard_cap = coalesce(alter_topic.hard_cap, t.hard_cap), zombie_ttl = coalesce(alter_topic.zombie_ttl, t.zombie_ttl),
+        unheard_retention = coalesce(alter_topic.unheard_retention, t.unheard_retention), unheard = coalesce(alter_topic.unheard, t.unheard)
+    where t.id = had.id;
+    if semantics <> had.semantics then
+        perform trunkline.rename_shared_group(had.id, semantics);
     end if;
+    perform trunkline.open_or_close(had.id);
 exception when check_violation then
     raise 'topic "%" can not be altered: %', name, sqlerrm using errcode = 'TL005', hint = 'See the limits of create_topic.';
 end $$;
@@ -91,6 +107,6 @@ begin
     delete from trunkline.lane l where l.topic = topic_id;
     delete from trunkline.mark m where m.topic = topic_id;
     delete from trunkline.delayed d where d.topic = topic_id;
-    update trunkline.subscription s set status = 'CANCELLED' where s.topic = topic_id and s.status <> 'CANCELLED';
+    update trunkline.subscription s set status = 'CANCELLED', status_since = clock_timestamp() where s.topic = topic_id and s.status <> 'CANCELLED';
     delete from trunkline.topic t where t.id = topic_id;
 end $$;

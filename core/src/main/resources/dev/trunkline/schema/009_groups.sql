@@ -98,6 +98,8 @@ declare
     how text := coalesce(a_start, (select i.default_start from trunkline.installation i));
     starts bigint[];
 begin
+    -- A topic that has waited for its first group is changed below.
+    perform from trunkline.topic k where k.name = a_topic and k.accepts_bytes < 0 for no key update;
     select k.* into t from trunkline.topic k where k.name = a_topic for share;
     if t.id is null then
         perform trunkline.refuse(format('there is no topic "%s"', a_topic), 'TL001', 'Create it first.');
@@ -125,6 +127,7 @@ begin
         select subscribe.subscription, p, k.starts, array(select int8multirange(int8range(0, u)) from unnest(k.starts) with ordinality x (u, n) order by n)
         from generate_series(0, t.partitions - 1) p
         cross join lateral (select array(select starts[p + t.partitions * l + 1] from generate_series(0, t.levels - 1) l order by l)) k (starts);
+        perform trunkline.open_or_close(t.id) where t.accepts_bytes < 0;
     end if;
     update trunkline.subscription s set dead_after = a_dead_after where s.id = subscribe.subscription and s.dead_after <> a_dead_after;
 end $$;

@@ -125,6 +125,33 @@ end $$;
 
 -- ---- status ----
 
+-- Lets a topic take messages, or not: one that refuses them while nobody listens. Who calls it has locked the topic, or knows that it is not so set.
+create function trunkline.open_or_close(a_topic int) returns void
+    language sql
+as $$
+    update trunkline.topic t set accepts_bytes = k.accepts
+    from (
+        select p.id, case when p.unheard = 'REFUSE' and p.semantics = 'PUB_SUB' and not exists (
+                   select from trunkline.subscription s where s.topic = p.id and s.status in ('ACTIVE', 'PAUSED')) then -1 else p.max_payload_bytes end as accepts
+        from trunkline.topic p where p.id = a_topic) k
+    where t.id = k.id and t.accepts_bytes <> k.accepts
+$$;
+
+-- The one group of a queue has no name; a group of a pub/sub topic has one.
+create function trunkline.rename_shared_group(a_topic int, a_semantics text) returns void
+    language plpgsql
+as $$
+declare
+    names text[] := array(select s.group_name from trunkline.subscription s where s.topic = a_topic and s.status <> 'CANCELLED' order by s.group_name);
+begin
+    if a_semantics = 'QUEUE' and cardinality(names) > 1 then
+        perform trunkline.refuse(format('the topic has %s groups (%s): a queue has one', cardinality(names), array_to_string(names, ', ')), 'TL005',
+            'Cancel all but the one that goes on with the queue.');
+    end if;
+    update trunkline.subscription s set group_name = case a_semantics when 'QUEUE' then '' else 'shared' end
+    where s.topic = a_topic and s.status <> 'CANCELLED';
+end $$;
+
 -- Changes a group's status. Returns the status it had; nothing is changed where the transition is not allowed.
 create function trunkline.set_status(a_subscription int, a_status text) returns text
     language plpgsql security definer
@@ -133,6 +160,8 @@ as $$
 declare
     had text;
 begin
+    perform from trunkline.topic t join trunkline.subscription s on s.topic = t.id
+    where s.id = a_subscription and t.unheard = 'REFUSE' for no key update of t;
     select s.status into had from trunkline.subscription s where s.id = a_subscription for update;
     if (had, a_status) in (('ACTIVE', 'PAUSED'), ('PAUSED', 'ACTIVE'), ('DEAD', 'ACTIVE'))
         or (a_status = 'CANCELLED' and had in ('ACTIVE', 'PAUSED', 'DEAD')) then
@@ -143,6 +172,8 @@ begin
             released_at = case a_status when 'ACTIVE' then null else s.released_at end
         where s.id = a_subscription;
         insert into trunkline.group_event (subscription, what) values (a_subscription, had || ' to ' || a_status);
+        perform trunkline.open_or_close(t.id) from trunkline.topic t join trunkline.subscription s on s.topic = t.id
+        where s.id = a_subscription and t.unheard = 'REFUSE';
     end if;
     return had;
 end $$;
@@ -178,7 +209,7 @@ declare
     did boolean;
 begin
     for g in
-        select s.id, s.status, s.unattended_since,
+        select s.id, s.topic, s.status, s.unattended_since,
                case s.mode
                    when 'PULL' then exists (select from trunkline.grants k where k.subscription = s.id and k.granted_at > clock - interval '1 minute')
                    else exists (
@@ -205,6 +236,7 @@ begin
             where s.id = g.id and s.status = 'ACTIVE' and s.unattended_since <= clock - s.dead_after;
             if found then
                 insert into trunkline.group_event (subscription, what) values (g.id, 'ACTIVE to DEAD');
+                perform trunkline.open_or_close(t.id) from trunkline.topic t where t.id = g.topic and t.unheard = 'REFUSE';
                 did := true;
             end if;
         end if;

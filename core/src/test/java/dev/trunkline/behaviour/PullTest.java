@@ -740,7 +740,7 @@ class PullTest {
                         "select trunkline.ack('" + token + "', array[null]::bigint[])",
                         "offset null",
                         "select trunkline.subscribe_pull('g', 't', 'LATER')",
-                        "start at \"LATER\"",
+                        "\"LATER\" is no place to start",
                         "select trunkline.subscribe_pull('g', 't', 'NOW', 0)",
                         "tried 0 times")
                 .forEach((sql, message) ->

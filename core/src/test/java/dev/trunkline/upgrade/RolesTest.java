@@ -172,10 +172,15 @@ class RolesTest {
             assertThatThrownBy(trunkline::upkeepNow).hasMessageContaining("permission denied");
         }
         try (Connection connection = connect()) {
-            for (String view : List.of("messages", "topics")) {
+            for (String view : List.of("messages", "topics", "topic_health")) {
                 assertThat(TestDatabase.query(connection, "select count(*) > 0 from trunkline." + view))
                         .as(view)
                         .containsExactly("t");
+            }
+            for (String view : List.of("groups", "gaps", "dead_letters", "open_batches")) {
+                assertThat(TestDatabase.query(connection, "select count(*) from trunkline." + view))
+                        .as(view)
+                        .containsExactly("0");
             }
             assertThat(TestDatabase.query(
                             connection, "select r.text from generate_series(0, 3) p, trunkline.read('orders', p) r"))

@@ -33,7 +33,7 @@ import java.util.stream.Stream;
  * groups:
  *   - groupId: emails                       # left out for a queue
  *     topic: orders
- *     start: beginning                      # or now
+ *     start: beginning                      # or now, or a time: 2026-11-16T08:00:00Z
  *     totalPartitions: 16                   # what the topic must have
  *     partitionIds: [0, 1]                  # or partitionId; left out: a share of all
  *     batchSize: 100                        # and batchUnit: key, partition or work; unitLimit
@@ -190,13 +190,13 @@ public final class Configuration {
 
     private static Group group(Setting group) {
         group.known("groupId topic start concurrency window batchSize batchUnit unitLimit"
-                + " partitionId partitionIds totalPartitions handlerTimeoutMs retry");
+                + " partitionId partitionIds totalPartitions handlerTimeoutMs deadAfterMs retry");
         String groupId = group.read("groupId", Setting::text, "");
         String topic = group.at("topic").name();
         OptionalInt total =
                 group.read("totalPartitions", s -> OptionalInt.of(s.number(1, MOST_PARTITIONS)), OptionalInt.empty());
-        SubscriptionOptions options = group.at("start")
-                .oneOf(Map.of("now", SubscriptionOptions.fromNow(), "beginning", SubscriptionOptions.fromBeginning()));
+        SubscriptionOptions options = SubscriptionOptions.from(group.at("start").start());
+        options = group.with("deadAfterMs", s -> s.millis(1), options, SubscriptionOptions::withDeadAfter);
         options = group.with("concurrency", Setting::number, options, SubscriptionOptions::withConcurrency);
         options = group.with("window", Setting::number, options, SubscriptionOptions::withWindow);
         options = group.with("handlerTimeoutMs", s -> s.millis(1), options, SubscriptionOptions::withHandlerTimeout);

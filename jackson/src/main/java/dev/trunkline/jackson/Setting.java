@@ -1,5 +1,6 @@
 package dev.trunkline.jackson;
 
+import dev.trunkline.Start;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -229,6 +230,15 @@ final class Setting {
             throw must("one of " + String.join(", ", new TreeSet<>(choices.keySet())));
         }
         return choice;
+    }
+
+    /** A place to start. */
+    Start start() {
+        try {
+            return Start.parse(node.isString() ? text() : "");
+        } catch (IllegalArgumentException e) {
+            throw must("now, beginning, offset:N, message:ID, or a time with its zone");
+        }
     }
 
     private IllegalArgumentException must(String be) {

@@ -100,9 +100,15 @@ class BadConfigurationTest {
                 arguments("groups: [{topic: '', start: now}]", "groups[0].topic must be text that is not empty"),
                 arguments("groups: [{topic: 7, start: now}]", "groups[0].topic must be text, in quotes"),
                 arguments(group("groupId: 7"), "groups[0].groupId must be text, in quotes"),
-                arguments("groups: [{topic: t}]", "groups[0].start is missing: it must be one of beginning, now"),
-                arguments("groups: [{topic: t, start: latest}]", "groups[0].start must be one of beginning, now"),
-                arguments("groups: [{topic: t, start: 3}]", "groups[0].start must be one of beginning, now"),
+                arguments(
+                        "groups: [{topic: t}]",
+                        "groups[0].start is missing: it must be now, beginning, offset:N, message:ID, or a time with its zone"),
+                arguments(
+                        "groups: [{topic: t, start: latest}]",
+                        "groups[0].start must be now, beginning, offset:N, message:ID, or a time with its zone"),
+                arguments(
+                        "groups: [{topic: t, start: 3}]",
+                        "groups[0].start must be now, beginning, offset:N, message:ID, or a time with its zone"),
                 arguments(
                         groups("topic: t, groupId: g", "topic: t, groupId: g"),
                         "groups[1].groupId repeats group \"g\" on topic \"t\": leave one out"),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import dev.trunkline.Batching;
 import dev.trunkline.RetryPolicy;
+import dev.trunkline.Start;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.Trunkline;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -93,13 +95,14 @@ class ConfigurationTest {
         assertThat(group.totalPartitions()).hasValue(8);
         assertThat(group.options())
                 .isEqualTo(new SubscriptionOptions(
-                        SubscriptionOptions.Start.BEGINNING,
+                        Start.beginning(),
                         7,
                         300,
                         new RetryPolicy(3, Duration.ofSeconds(90), Duration.ofMinutes(3), RetryPolicy.Exhausted.SKIP),
                         Duration.ofMillis(1500),
                         new Batching(Batching.Unit.WORK, 40, 500),
-                        Set.of(0, 3)));
+                        Set.of(0, 3),
+                        Duration.ofMinutes(5)));
     }
 
     @Test
@@ -107,6 +110,9 @@ class ConfigurationTest {
         RetryPolicy standard = RetryPolicy.standard();
         assertThat(only("start: now").options()).isEqualTo(SubscriptionOptions.fromNow());
         assertThat(only("start: beginning").options()).isEqualTo(SubscriptionOptions.fromBeginning());
+        assertThat(only("start: 2026-11-16T08:00:00Z\ndeadAfterMs: 60000").options())
+                .isEqualTo(SubscriptionOptions.from(Start.at(Instant.parse("2026-11-16T08:00:00Z")))
+                        .withDeadAfter(Duration.ofMinutes(1)));
         assertThat(only("start: now\nbatchSize: 9").options().batching()).isEqualTo(Batching.ofKey(9));
         assertThat(only("start: now\nbatchUnit: key").options().batching()).isEqualTo(Batching.single());
         assertThat(only("start: now\nbatchUnit: partition\nbatchSize: 9")

@@ -2,6 +2,9 @@ package dev.trunkline.server;
 
 import dev.trunkline.server.demo.DemoCommand;
 import dev.trunkline.server.demo.MemberCommand;
+import dev.trunkline.server.groups.ExplainCommand;
+import dev.trunkline.server.groups.GroupsCommand;
+import dev.trunkline.server.groups.SeekCommand;
 import dev.trunkline.server.topics.TopicsCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,6 +26,9 @@ import picocli.CommandLine.ScopeType;
             TopicsCommand.class,
             PublishCommand.class,
             TailCommand.class,
+            GroupsCommand.class,
+            SeekCommand.class,
+            ExplainCommand.class,
             BenchCommand.class
         })
 public final class Main {

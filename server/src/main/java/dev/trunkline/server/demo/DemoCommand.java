@@ -67,6 +67,7 @@ public final class DemoCommand implements Callable<Integer> {
         try (Interrupts interrupts = new Interrupts();
                 Place place = place()) {
             out.println("Demo on " + place + ": " + seconds + " seconds, Ctrl-C ends it early");
+            out.println("Look at it meanwhile: " + place.access() + " ./trunkline groups");
             return run(place, interrupts.stop(), out);
         }
     }

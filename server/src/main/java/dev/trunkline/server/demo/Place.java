@@ -35,6 +35,16 @@ record Place(Address address, @Nullable EmbeddedPostgres postgres, boolean stays
         return "trunkline_demo_%08x".formatted(ThreadLocalRandom.current().nextInt());
     }
 
+    /** What lets other commands look at it. The password only of a server that ends with the demo. */
+    String access() {
+        return "TRUNKLINE_URL='%s' TRUNKLINE_USER=%s TRUNKLINE_SCHEMA=%s%s"
+                .formatted(
+                        address.url(),
+                        address.user(),
+                        address.schema(),
+                        postgres == null ? "" : " TRUNKLINE_PASSWORD=" + address.password());
+    }
+
     void execute(String statement) throws SQLException {
         try (Connection connection = address.connect();
                 Statement call = connection.createStatement()) {

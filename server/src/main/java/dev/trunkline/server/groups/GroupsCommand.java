@@ -1,0 +1,149 @@
+package dev.trunkline.server.groups;
+
+import dev.trunkline.ConsumerGroupAdmin;
+import dev.trunkline.ConsumerGroupAdmin.Gap;
+import dev.trunkline.ConsumerGroupAdmin.GroupState;
+import dev.trunkline.ConsumerGroupAdmin.TopicHealth;
+import dev.trunkline.Trunkline;
+import dev.trunkline.server.ConnectionOptions;
+import dev.trunkline.server.Output;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.function.Consumer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code trunkline groups}: lists them; its subcommands change one. */
+@Command(
+        name = "groups",
+        description = {"List consumer groups and how they are, or change one.", "The group of a queue has the name ''."
+        })
+public final class GroupsCommand implements Runnable {
+
+    private static final String ROW = "%-24s %-24s %-12s %7s %10s %7s %6s %8s%n";
+
+    @Spec
+    CommandSpec command = CommandSpec.create();
+
+    @Mixin
+    ConnectionOptions database = new ConnectionOptions();
+
+    @Option(names = "--json", description = "As a JSON array.")
+    boolean json;
+
+    @Override
+    public void run() {
+        PrintWriter out = command.commandLine().getOut();
+        try (Trunkline trunkline = database.open()) {
+            List<GroupState> groups = trunkline.admin().groups();
+            if (json) {
+                out.println(Output.json(groups));
+                return;
+            }
+            out.printf(ROW, "GROUP", "TOPIC", "HEALTH", "MEMBERS", "PENDING", "PARKED", "DEAD", "MISSED");
+            for (GroupState group : groups) {
+                out.printf(
+                        ROW,
+                        group.name(),
+                        group.topic(),
+                        group.health(),
+                        group.members(),
+                        group.pending(),
+                        group.parked(),
+                        group.deadLetters(),
+                        group.passedOver());
+            }
+            for (TopicHealth topic : trunkline.admin().topics()) {
+                warn(out, topic);
+            }
+            out.flush();
+        }
+    }
+
+    private static void warn(PrintWriter out, TopicHealth topic) {
+        if (topic.unheard()) {
+            out.println("topic " + topic.topic() + " has no group: nobody gets its messages");
+        }
+        topic.pinnedBy()
+                .ifPresent(group -> out.printf(
+                        "topic %s: group %s holds back %d bytes since %s%n",
+                        topic.topic(),
+                        group,
+                        topic.pinnedBytes(),
+                        topic.pinnedSince().orElseThrow()));
+        if (topic.fallingBehind()) {
+            out.println("topic " + topic.topic() + ": upkeep is falling behind, old segments are still there");
+        }
+    }
+
+    @Command(description = "Pause a group in all processes; it keeps its place.")
+    void pause(
+            @Mixin ConnectionOptions at,
+            @Parameters(paramLabel = "GROUP") String group,
+            @Parameters(paramLabel = "TOPIC") String topic) {
+        change(at, admin -> admin.pause(group, topic), "paused");
+    }
+
+    @Command(description = "Let a paused group go on.")
+    void resume(
+            @Mixin ConnectionOptions at,
+            @Parameters(paramLabel = "GROUP") String group,
+            @Parameters(paramLabel = "TOPIC") String topic) {
+        change(at, admin -> admin.resume(group, topic), "resumed");
+    }
+
+    @Command(description = "End a group for good.")
+    void cancel(
+            @Mixin ConnectionOptions at,
+            @Parameters(paramLabel = "GROUP") String group,
+            @Parameters(paramLabel = "TOPIC") String topic) {
+        change(at, admin -> admin.cancel(group, topic), "cancelled");
+    }
+
+    @Command(description = "Call a dead group back to life.")
+    void resurrect(
+            @Mixin ConnectionOptions at,
+            @Parameters(paramLabel = "GROUP") String group,
+            @Parameters(paramLabel = "TOPIC") String topic,
+            @Option(names = "--without-history", description = "It begins at the end of the log.") boolean without) {
+        change(at, admin -> admin.resurrect(group, topic, !without), "resurrected");
+    }
+
+    @Command(description = "Declare done what a group has not done, up to the end of the log.")
+    void complete(
+            @Mixin ConnectionOptions at,
+            @Parameters(paramLabel = "GROUP") String group,
+            @Parameters(paramLabel = "TOPIC") String topic) {
+        change(
+                at,
+                admin -> command.commandLine().getOut().println(admin.forceComplete(group, topic) + " messages"),
+                "completed");
+    }
+
+    @Command(description = "List what a group was not given.")
+    void gaps(
+            @Mixin ConnectionOptions at,
+            @Parameters(paramLabel = "GROUP") String group,
+            @Parameters(paramLabel = "TOPIC") String topic) {
+        PrintWriter out = command.commandLine().getOut();
+        try (Trunkline trunkline = at.open()) {
+            for (Gap gap : trunkline.admin().gaps(group, topic)) {
+                out.printf(
+                        "partition %d: offsets %d up to %d, %s at %s%n",
+                        gap.partition(), gap.from(), gap.to(), gap.reason(), gap.at());
+            }
+            out.flush();
+        }
+    }
+
+    private void change(ConnectionOptions at, Consumer<ConsumerGroupAdmin> change, String done) {
+        try (Trunkline trunkline = at.open()) {
+            change.accept(trunkline.admin());
+            command.commandLine().getOut().println(done);
+        }
+    }
+}

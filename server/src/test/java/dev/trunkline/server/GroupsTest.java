@@ -1,0 +1,98 @@
+package dev.trunkline.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.trunkline.Message;
+import dev.trunkline.PullConsumer;
+import dev.trunkline.PullOptions;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class GroupsTest {
+
+    private final String database = Cli.freshDatabase();
+    private long last;
+
+    @BeforeEach
+    void aGroupHasDoneThreeOfFour() {
+        try (Trunkline trunkline = Trunkline.open(
+                Cli.postgres().jdbcUrl(database),
+                Cli.postgres().user(),
+                Cli.postgres().password())) {
+            trunkline.topics().create(TopicConfiguration.pubSub("orders").withPartitions(1));
+            for (int i = 0; i < 4; i++) {
+                last = trunkline
+                        .publisher()
+                        .publish(Message.of("orders", "order " + i).withKey("k"))
+                        .id();
+            }
+            PullConsumer<String> emails = trunkline.pull("emails", "orders", String.class, PullOptions.fromBeginning());
+            emails.ack(emails.pop(3, Duration.ofMinutes(1)).orElseThrow().token());
+        }
+    }
+
+    private String out(String... arguments) {
+        Cli.Result result = Cli.on(database, arguments);
+        assertThat(result.code()).as(result.err()).isZero();
+        return result.out();
+    }
+
+    @Test
+    void groups_are_listed_paused_resumed_completed_and_cancelled() {
+        assertThat(out("groups")).containsPattern("emails +orders +HEALTHY +0 +1 +0 +0 +0");
+        assertThat(out("groups", "--json")).contains("\"pending\":1");
+        out("groups", "pause", "emails", "orders");
+        assertThat(out("groups")).contains("PAUSED");
+        out("groups", "resume", "emails", "orders");
+        assertThat(out("groups", "complete", "emails", "orders")).contains("1 messages");
+        assertThat(out("groups", "gaps", "emails", "orders")).contains("partition 0: offsets 3 up to 4, FORCED");
+        out("groups", "cancel", "emails", "orders");
+        assertThat(out("groups")).contains("CANCELLED");
+    }
+
+    @Test
+    void a_group_is_moved_and_told_before_what_that_does() {
+        assertThat(out("seek", "emails", "orders", "offset:1", "--dry-run"))
+                .contains("from 3 to 1, 2 handled again, 0 passed over");
+        assertThat(out("groups", "--json")).contains("\"pending\":1");
+        assertThat(out("seek", "emails", "orders", "offset:1")).contains("in all: 2 messages handled again");
+        assertThat(out("groups", "--json")).contains("\"pending\":3");
+        assertThat(out("seek", "emails", "orders", "now", "--json")).contains("\"skipped\":3");
+    }
+
+    @Test
+    void a_message_is_explained_by_its_id_and_by_its_place() {
+        assertThat(out("explain", "emails", "orders", "0@0")).contains("done");
+        assertThat(out("explain", "emails", "orders", Long.toString(last)))
+                .contains("offset 3")
+                .contains("waiting")
+                .contains("done this partition up to 3");
+        assertThat(out("explain", "emails", "orders", "0@99")).contains("not in the log");
+    }
+
+    @Test
+    void what_is_wrong_is_told_in_one_line() {
+        for (String[] wrong : new String[][] {
+            {"seek", "nobody", "orders", "now"},
+            {"seek", "emails", "nothing", "now"},
+            {"seek", "emails", "orders", "offset:9"},
+            {"groups", "resume", "emails", "orders"},
+            {"explain", "nobody", "orders", "1"}
+        }) {
+            Cli.Result result = Cli.on(database, wrong);
+            assertThat(result.code()).as("%s", (Object) wrong).isEqualTo(1);
+            assertThat(result.err()).startsWith("trunkline: ").hasLineCount(1);
+        }
+        for (String[] wrong : new String[][] {
+            {"seek", "emails", "orders", "yesterday"},
+            {"seek", "emails", "orders", "2026-11-16T08:00:00"},
+            {"seek", "emails", "orders", "now", "--partition", "0"},
+            {"explain", "emails", "orders", "x"}
+        }) {
+            assertThat(Cli.on(database, wrong).code()).as("%s", (Object) wrong).isEqualTo(2);
+        }
+    }
+}
