@@ -108,6 +108,7 @@ begin
     elsif t.semantics <> 'QUEUE' and a_group = '' then
         perform trunkline.refuse(format('topic "%s" is pub/sub: its groups have names', a_topic), 'TL008', 'Name the group.');
     end if;
+    perform trunkline.check_start(how, a_at, a_number);
     created := false;
     select s.id into subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
     if subscription is null then

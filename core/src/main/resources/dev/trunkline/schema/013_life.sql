@@ -70,12 +70,10 @@ begin
     end loop;
 end $$;
 
--- The first offset of each strand that a group which begins so is given.
-create function trunkline.start_offsets(t trunkline.topic, a_start text, a_at timestamptz, a_number bigint) returns bigint[]
+-- Refuses what is no place at all, in whatever topic.
+create function trunkline.check_start(a_start text, a_at timestamptz, a_number bigint) returns void
     language plpgsql stable
 as $$
-declare
-    b record; m record;
 begin
     if a_start is null or a_start not in ('NOW', 'BEGINNING', 'TIMESTAMP', 'OFFSET', 'MESSAGE') then
         perform trunkline.refuse(format('"%s" is no place to start', a_start), 'TL008', 'Use NOW, BEGINNING, TIMESTAMP, OFFSET or MESSAGE.');
@@ -83,7 +81,18 @@ begin
         perform trunkline.refuse(format('to start at a %s needs one', lower(a_start)), 'TL008', 'Say which.');
     elsif a_at is not null and a_start not in ('TIMESTAMP', 'NOW') or a_number is not null and a_start not in ('OFFSET', 'MESSAGE') then
         perform trunkline.refuse('a group begins at one place: two were named', 'TL008', 'Choose one.');
-    elsif a_at > clock_timestamp() then
+    end if;
+end $$;
+
+-- The first offset of each strand that a group which begins so is given.
+create function trunkline.start_offsets(t trunkline.topic, a_start text, a_at timestamptz, a_number bigint) returns bigint[]
+    language plpgsql stable
+as $$
+declare
+    b record; m record;
+begin
+    perform trunkline.check_start(a_start, a_at, a_number);
+    if a_at > clock_timestamp() then
         perform trunkline.refuse(format('%s is yet to come', a_at), 'TL008', 'Start NOW, or at a time that has passed.');
     end if;
     select * into b from trunkline.bounds(t.id);
