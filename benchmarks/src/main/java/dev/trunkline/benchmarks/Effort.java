@@ -15,6 +15,8 @@ package dev.trunkline.benchmarks;
  * @param consumeMessages messages that a new group finds in its topic; a multiple of 2,000
  * @param amplifiedMessages messages that each of many groups finds in its topic; a multiple of 100
  * @param memoryDrainMessages messages that the small JVM consumes; a multiple of 1,000
+ * @param joinedMessages messages of a topic that new groups join; a multiple of 1,000
+ * @param retentionSeconds how long messages come and go
  */
 record Effort(
         double seconds,
@@ -28,15 +30,19 @@ record Effort(
         int memoryMessages,
         int consumeMessages,
         int amplifiedMessages,
-        int memoryDrainMessages) {
+        int memoryDrainMessages,
+        int joinedMessages,
+        double retentionSeconds) {
 
     static Effort full() {
-        return new Effort(3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000, 1_000_000, 100_000, 5_000_000);
+        return new Effort(
+                3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000, 1_000_000, 100_000, 5_000_000, 1_000_000,
+                20);
     }
 
     /** About 20 seconds for each scenario, and noisier. */
     static Effort quick() {
-        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000, 100_000, 20_000, 200_000);
+        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000, 100_000, 20_000, 200_000, 50_000, 6);
     }
 
     Effort withSeconds(double newSeconds) {
@@ -52,7 +58,9 @@ record Effort(
                 memoryMessages,
                 consumeMessages,
                 amplifiedMessages,
-                memoryDrainMessages);
+                memoryDrainMessages,
+                joinedMessages,
+                newSeconds);
     }
 
     Effort withRepetitions(int newRepetitions) {
@@ -68,10 +76,12 @@ record Effort(
                 memoryMessages,
                 consumeMessages,
                 amplifiedMessages,
-                memoryDrainMessages);
+                memoryDrainMessages,
+                joinedMessages,
+                retentionSeconds);
     }
 
-    /** With so many messages where a backlog is worked off, and where memory is small. */
+    /** With so many messages where a backlog is worked off or joined, and where memory is small. */
     Effort withMessages(int messages) {
         return new Effort(
                 seconds,
@@ -85,6 +95,8 @@ record Effort(
                 messages,
                 messages,
                 messages,
-                messages);
+                messages,
+                messages,
+                retentionSeconds);
     }
 }

@@ -60,7 +60,8 @@ public final class Main implements Callable<Integer> {
     @Option(
             names = "--messages",
             paramLabel = "N",
-            description = "Messages of drain, write-amplification, memory and memory-drain; a multiple of 2,000.")
+            description =
+                    "Messages of drain, write-amplification, late-join, memory and memory-drain; a multiple of 2,000.")
     private @Nullable Integer messages;
 
     @Option(

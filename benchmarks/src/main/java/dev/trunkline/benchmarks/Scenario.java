@@ -17,7 +17,9 @@ interface Scenario {
             new Latency(),
             new LatencyLoaded(),
             new WriteAmplification(),
+            new LateJoin(),
             new SegmentDrop(),
+            new Retention(),
             new HeldTransaction(),
             new Memory(),
             new MemoryDrain());

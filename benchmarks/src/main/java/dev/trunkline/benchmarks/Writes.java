@@ -28,8 +28,15 @@ final class Writes implements AutoCloseable {
         this.strangers = Query.texts(connection, sql.get("connections"));
     }
 
-    /** What was written so far, once the instances that were closed have left: a connection may tell of its writes only then. */
+    /** What was written so far, once the instances that were closed have left. */
     Total total() throws SQLException, InterruptedException {
+        awaitClosed();
+        return new Total(
+                Query.number(connection, sql.get("rowsWritten")), Query.number(connection, sql.get("walPosition")));
+    }
+
+    /** Waits until the instances that were closed have left: a connection may tell of its writes only then. */
+    void awaitClosed() throws SQLException, InterruptedException {
         long began = System.nanoTime();
         while (!strangers.containsAll(Query.texts(connection, sql.get("connections")))) {
             if (System.nanoTime() - began > PATIENCE) {
@@ -37,8 +44,6 @@ final class Writes implements AutoCloseable {
             }
             Thread.sleep(2);
         }
-        return new Total(
-                Query.number(connection, sql.get("rowsWritten")), Query.number(connection, sql.get("walPosition")));
     }
 
     @Override

@@ -167,6 +167,18 @@ select coalesce(sum(cardinality(f.ids)), 0) from trunkline.segment_# f
 -- name: segmentBytes
 select pg_total_relation_size('trunkline.segment_#')
 
+-- name: topicBytes
+select coalesce(sum(pg_total_relation_size(to_regclass(format('trunkline.segment_%s', s.id)))), 0)
+from trunkline.segment s join trunkline.topic t on t.id = s.topic
+where t.name = ?
+
+-- name: segmentStatistic
+select coalesce(sum(u.#), 0)
+from trunkline.segment s
+join trunkline.topic t on t.id = s.topic
+join pg_stat_user_tables u on u.relid = to_regclass(format('trunkline.segment_%s', s.id))
+where t.name = ?
+
 -- name: rollSegment
 select trunkline.roll_segment(?)
 
@@ -186,6 +198,12 @@ select a.pid from pg_stat_activity a where a.datname = current_database() and a.
 select coalesce(sum(t.n_tup_ins + t.n_tup_upd + t.n_tup_del), 0)
 from pg_stat_user_tables t
 where to_regclass(format('trunkline.%I', t.relname)) = t.relid
+
+-- name: subscribe
+select s.created from trunkline.subscribe(?, ?, 'BEGINNING') s
+
+-- name: ahead
+select coalesce(sum(l.lag), 0) from trunkline.lag(?, ?) l
 
 -- name: done
 select coalesce(sum(l.cursor), 0) from trunkline.lag(?, ?) l

@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 class ScenariosTest {
 
     private static final Effort TINY =
-            new Effort(0.3, 0.2, 1, 1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000, 2_000, 200_000);
+            new Effort(0.3, 0.2, 1, 1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000, 2_000, 200_000, 2_000, 1.5);
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private static EmbeddedPostgres postgres;
