@@ -32,7 +32,9 @@ final class SegmentStorage implements AutoCloseable {
 
     /** How many of the segments that were seen are gone. */
     int dropped() throws SQLException {
-        return seen.size() - segments().size();
+        List<String> present = segments();
+        seen.addAll(present);
+        return seen.size() - present.size();
     }
 
     /** Rows that are alive now. */
