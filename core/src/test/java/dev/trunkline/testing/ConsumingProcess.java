@@ -11,8 +11,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A process that consumes the topic {@code orders} as the group {@code g} until it is killed. It says {@code started <process
- * id>}, and its handler puts every message, whose text is a number, into the table {@code delivery}. Of {@link #HALT} it
+ * A process that consumes a topic as a group until it is killed: {@code orders} as {@code g}, if it is not told others. It says
+ * {@code started <process id>}, and its handler puts every message, whose text is a number, into the table {@code delivery}. Of {@link #HALT} it
  * dies at once, and of {@link #EXIT} as of {@code System.exit}.
  */
 public final class ConsumingProcess {
@@ -32,16 +32,19 @@ public final class ConsumingProcess {
                 "insert into delivery (key, number, process, epoch) values (?, ?::int, ?, ?)");
     }
 
+    /** @param arguments a URL, user, password; and, or not, group and topic */
     public static void main(String[] arguments) throws Exception {
         String url = arguments[0];
         String user = arguments[1];
         String password = arguments[2];
+        String group = arguments.length > 3 ? arguments[3] : "g";
+        String topic = arguments.length > 3 ? arguments[4] : "orders";
         ConsumingProcess process = new ConsumingProcess(DriverManager.getConnection(url, user, password));
         Trunkline.builder()
                 .url(url, user, password)
                 .lease(Duration.ofSeconds(3))
                 .open()
-                .createConsumerGroup("g", "orders", String.class)
+                .createConsumerGroup(group, topic, String.class)
                 .addConsumer("a", process::handle)
                 .start(SubscriptionOptions.fromBeginning());
         System.out.println(STARTED + ProcessHandle.current().pid());
