@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -40,12 +41,12 @@ class OrderOfCustomersTest {
                                 .computeIfAbsent(delivery.key(), customer -> new CopyOnWriteArrayList<>())
                                 .add(delivery.payload().sequence()))
                 .start(SubscriptionOptions.fromNow());
-        for (int i = 1; i <= 100; i++) {
-            trunkline
-                    .publisher()
-                    .publish(Message.of("orders", new OrderEvent("order-" + i, i))
-                            .withKey("customer-" + i % 10));
-        }
+        trunkline
+                .publisher()
+                .publishAll(IntStream.rangeClosed(1, 100)
+                        .mapToObj(i -> Message.of("orders", new OrderEvent("order-" + i, i))
+                                .withKey("customer-" + i % 10))
+                        .toList());
 
         Awaitility.await()
                 .until(() -> sequences.values().stream().mapToInt(List::size).sum() == 100);

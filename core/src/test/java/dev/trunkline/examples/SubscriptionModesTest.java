@@ -101,17 +101,21 @@ class SubscriptionModesTest {
     }
 
     @Test
-    void groups_begin_where_each_says_and_the_first_word_counts() {
+    void groups_begin_where_each_of_them_says() {
         push("p1", "M1");
         Instant between = Instant.now();
         push("p1", "M2");
         assertThat(pop("cg1", Start.parse("new"))).isEmpty();
         assertThat(pop("cg2", Start.parse("all"))).containsExactly("M1", "M2");
         assertThat(pop("cg3", Start.at(between))).containsExactly("M2");
-        push("p1", "M3");
-        assertThat(pop("cg1", Start.parse("all"))).containsExactly("M3");
-        assertThat(pop("cg2", Start.parse("new"))).containsExactly("M3");
-        assertThat(pop("cg3", Start.parse("all"))).containsExactly("M3");
-        assertThat(trunkline.admin().groups()).extracting("name").containsExactly("cg1", "cg2", "cg3");
+    }
+
+    @Test
+    void the_first_word_counts_until_the_group_is_moved() {
+        push("p1", "M1");
+        assertThat(pop("cg1", Start.now())).isEmpty();
+        assertThat(pop("cg1", Start.beginning())).isEmpty();
+        trunkline.admin().seek("cg1", "test", Start.beginning());
+        assertThat(pop("cg1", Start.now())).containsExactly("M1");
     }
 }

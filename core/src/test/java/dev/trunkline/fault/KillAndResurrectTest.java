@@ -13,6 +13,7 @@ import dev.trunkline.testing.ChildJvm;
 import dev.trunkline.testing.ConsumingProcess;
 import dev.trunkline.testing.Seed;
 import dev.trunkline.testing.TestDatabase;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F22 and F23: the only process of a group is killed, for good or again and again, beside groups that go on. Hours are what upkeep is told. */
+/** F22 and F23: the only process of a group is killed, for good or again and again. Minutes and hours are what upkeep is told. */
 @Tag("fault")
 @Timeout(120)
 class KillAndResurrectTest {
@@ -130,6 +131,34 @@ class KillAndResurrectTest {
         assertThat(trunkline.admin().gaps(INVENTORY, TOPIC)).isEmpty();
         assertThat(state(INVENTORY).deadLetters()).as("seed %d", seed).isZero();
         assertThat(database.query("select what from trunkline.group_event")).isEmpty();
+    }
+
+    @Test
+    void a_group_whose_processes_die_before_they_get_anything_done_is_stalled() throws Exception {
+        try (Connection gate = database.connect()) {
+            gate.setAutoCommit(false);
+            TestDatabase.query(gate, "lock table delivery in share mode");
+            publish(1);
+            // Not three times: then a message that was alone in the hands of the third is a dead letter.
+            for (int died = 0; died < 2; died++) {
+                startInventory();
+                // The backends of those that died still wait, too.
+                long others = died;
+                await(() -> database.number(
+                                "select count(*) from pg_locks where not granted and relation = 'delivery'::regclass")
+                        > others);
+                inventory.kill();
+                assertThat(inventory.waitFor()).isNotZero();
+            }
+            startInventory();
+            database.execute("update trunkline.subscription set created_at = created_at - interval '6 minutes'");
+            await(() -> watched("0") && state(INVENTORY).health() == Health.STALLED);
+            assertThat(state(INVENTORY).status()).isEqualTo("ACTIVE");
+            gate.rollback();
+        }
+        await(() -> state(INVENTORY).pending() == 0 && state(INVENTORY).health() == Health.HEALTHY);
+        assertThat(handled()).isEqualTo(KEYS);
+        assertThat(state(INVENTORY).deadLetters()).isZero();
     }
 
     private void startInventory() {
