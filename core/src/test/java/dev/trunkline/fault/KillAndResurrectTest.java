@@ -95,8 +95,8 @@ class KillAndResurrectTest {
 
         startInventory();
         kept.addAll(publish(20));
-        await(() -> state(INVENTORY).pending() == 0);
         awaitOthers();
+        await(() -> state(INVENTORY).pending() == 0);
         assertThat(state(INVENTORY).status()).isEqualTo("ACTIVE");
         published.addAll(dropped);
         published.addAll(kept);
@@ -204,6 +204,7 @@ class KillAndResurrectTest {
     }
 
     private void awaitOthers() {
+        await(() -> handledHere.values().stream().allMatch(messages -> messages.size() == perKey * KEYS));
         await(() -> state(EMAIL).pending() + state(ANALYTICS).pending() == 0);
     }
 
