@@ -231,7 +231,9 @@ class GroupsDieTest {
     @Test
     void the_hard_cap_passes_a_live_group_which_is_told_and_goes_on_behind_it() throws Exception {
         CountDownLatch gate = new CountDownLatch(1);
-        publish("a", "b", "c");
+        for (int i = 0; i < 20; i++) {
+            publish("old " + i);
+        }
         closeSegment();
         ConsumerGroup<String> group = trunkline
                 .createConsumerGroup("g", "t", String.class)

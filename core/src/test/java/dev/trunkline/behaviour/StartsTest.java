@@ -252,6 +252,33 @@ class StartsTest {
         assertThat(attempts).hasSize(2);
     }
 
+    @Test
+    void what_waits_in_a_process_is_forgotten_when_its_group_is_moved_past_it() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
+        List<String> seen = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            publish(0, "old " + i);
+        }
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("c", delivery -> {
+                    begun.countDown();
+                    gate.await();
+                    seen.add(delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning());
+        begun.await();
+        trunkline.admin().seekByForce("g", "t", Start.now());
+        long moved = database.number("select epoch from trunkline.holder where partition = 0");
+        Awaitility.await()
+                .until(() -> database.number("select epoch from trunkline.holder where partition = 0") > moved);
+        publish(0, "new");
+        gate.countDown();
+        Awaitility.await().until(() -> seen.contains("new"));
+        assertThat(seen).containsExactlyInAnyOrder("old 0", "new");
+    }
+
     /** The enemy: a fold that has read the progress before the move, and writes after it. */
     @Test
     void a_fold_that_began_before_a_move_does_not_undo_it() throws Exception {
