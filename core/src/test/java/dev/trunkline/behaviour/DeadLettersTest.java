@@ -53,7 +53,7 @@ class DeadLettersTest {
     @Test
     void a_dead_letter_parks_the_tail_of_its_key_and_nothing_else() {
         poison.add("k0");
-        start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
+        ConsumerGroup<String> group = start(SubscriptionOptions.fromBeginning().withRetry(QUICK));
         publish("k", 0, 5);
         publish("other", 0, 5);
         await(() -> count("parked") == 4 && seen.size() == 5);
@@ -69,6 +69,7 @@ class DeadLettersTest {
         publish("k", 5, 7);
         await(() -> seen.size() == 12);
         assertThat(ofKey("k")).containsExactlyElementsOf(texts("k", 0, 7));
+        assertThat(group.metrics().outOfOrder()).isZero();
         assertNothingIsLeft();
     }
 
