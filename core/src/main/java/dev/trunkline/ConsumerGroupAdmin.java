@@ -67,6 +67,13 @@ public interface ConsumerGroupAdmin {
     /** Messages that a group was not given, from an offset up to, not including, another. */
     record Gap(int partition, int priority, long from, long to, String reason, Instant at) {}
 
+    /**
+     * A group that subscribes by a pattern.
+     *
+     * @param topics how many topics it has by that
+     */
+    record Wildcard(String group, TopicPattern pattern, int topics, Instant createdAt) {}
+
     /** Something that is known of a message. */
     record Fact(String fact, String detail) {}
 
@@ -130,6 +137,12 @@ public interface ConsumerGroupAdmin {
 
     /** What a group was not given. */
     List<Gap> gaps(String group, String topic);
+
+    /** Groups that subscribe by a pattern. */
+    List<Wildcard> wildcards();
+
+    /** As {@link WildcardGroup#cancel}, from any process. */
+    void cancelWildcard(String group, TopicPattern pattern);
 
     /** Why a message is where it is, for a group. */
     List<Fact> explain(String group, String topic, long messageId);

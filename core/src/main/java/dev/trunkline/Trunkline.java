@@ -18,6 +18,7 @@ import dev.trunkline.upkeep.Upkeep;
 import java.time.Duration;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -117,6 +118,20 @@ public final class Trunkline implements AutoCloseable {
         return groups.create(name, topic, type);
     }
 
+    /**
+     * A consumer group of all pub/sub topics that fit a pattern, those to come included, in this process.
+     *
+     * @param type what payloads are decoded to
+     * @param consumers adds its consumers to the group of each topic, before that is started
+     */
+    public <T> WildcardGroup<T> createConsumerGroup(
+            String name, TopicPattern topics, Class<T> type, Consumer<ConsumerGroup<T>> consumers) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("a group of several topics has a name: give it one");
+        }
+        return groups.create(name, topics, type, consumers);
+    }
+
     /** The consumers of a queue, in this process: its one group, which all processes share. */
     public <T> ConsumerGroup<T> createConsumer(String topic, Class<T> type) {
         return groups.create("", topic, type);
@@ -132,7 +147,13 @@ public final class Trunkline implements AutoCloseable {
      */
     public <T> PullConsumer<T> pull(String group, String topic, Class<T> type, PullOptions options) {
         doorbell.startListening();
-        return new Puller<>(group, topic, type, options, codec, bell, pollInterval, new PullTable(database));
+        return Puller.of(group, topic, type, options, codec, bell, pollInterval, new PullTable(database));
+    }
+
+    /** As {@link #pull(String, String, Class, PullOptions)}, from all pub/sub topics that fit a pattern, those to come included. */
+    public <T> PullConsumer<T> pull(String group, TopicPattern topics, Class<T> type, PullOptions options) {
+        doorbell.startListening();
+        return Puller.of(group, topics, type, options, codec, bell, pollInterval, new PullTable(database));
     }
 
     /** Looks after groups, whether they run in this process or not. */

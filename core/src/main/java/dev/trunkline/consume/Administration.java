@@ -2,6 +2,7 @@ package dev.trunkline.consume;
 
 import dev.trunkline.ConsumerGroupAdmin;
 import dev.trunkline.Start;
+import dev.trunkline.TopicPattern;
 import dev.trunkline.database.Places;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -100,6 +101,22 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
                         row.getObject(6, OffsetDateTime.class).toInstant()),
                 group,
                 topic);
+    }
+
+    @Override
+    public List<Wildcard> wildcards() {
+        return list(
+                "wildcards",
+                row -> new Wildcard(
+                        row.getString(1),
+                        new TopicPattern(row.getString(2), row.getString(3), row.getString(4)),
+                        row.getInt(5),
+                        row.getObject(6, OffsetDateTime.class).toInstant()));
+    }
+
+    @Override
+    public void cancelWildcard(String group, TopicPattern pattern) {
+        new GroupTable(calls).cancelWildcard(group, pattern);
     }
 
     @Override

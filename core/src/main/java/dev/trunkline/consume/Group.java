@@ -25,16 +25,20 @@ final class Group<T> implements ConsumerGroup<T> {
     private final String name;
     private final String topic;
     private final Groups groups;
+    /** Whether it consumes what a wildcard has found, and does not subscribe by itself. */
+    private final boolean isFound;
+
     private final Consumers<T> consumers;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable GroupListener listener;
     private volatile @Nullable Consumption consumption;
     private boolean closed;
 
-    Group(String name, String topic, Class<T> type, Codec codec, Groups groups) {
+    Group(String name, String topic, Class<T> type, Codec codec, Groups groups, boolean isFound) {
         this.name = Objects.requireNonNull(name, "name");
         this.topic = Objects.requireNonNull(topic, "topic");
         this.groups = groups;
+        this.isFound = isFound;
         this.consumers = new Consumers<>(name, Objects.requireNonNull(type, "type"), codec);
     }
 
@@ -46,6 +50,10 @@ final class Group<T> implements ConsumerGroup<T> {
     @Override
     public String topic() {
         return topic;
+    }
+
+    boolean isFound() {
+        return isFound;
     }
 
     @Override

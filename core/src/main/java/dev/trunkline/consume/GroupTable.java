@@ -1,17 +1,20 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Start;
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TopicPattern;
 import dev.trunkline.UnknownTopicException;
 import dev.trunkline.database.Places;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
@@ -24,8 +27,12 @@ final class GroupTable {
         this.calls = calls;
     }
 
-    /** A group's place in the database, and the shape of its topic. */
-    record Subscription(int id, int partitions, int levels, boolean ordered) {}
+    /**
+     * A group's place in the database, and the shape of its topic.
+     *
+     * @param keyed whether it wants some keys only
+     */
+    record Subscription(int id, int partitions, int levels, boolean ordered, boolean keyed) {}
 
     /**
      * What a member can see of its group.
@@ -35,16 +42,13 @@ final class GroupTable {
      */
     record View(String status, int partitions, int mine, List<Integer> others, boolean intents) {}
 
-    Subscription subscribe(String group, String topic, Start start, Duration deadAfter) {
+    Subscription subscribe(String group, String topic, SubscriptionOptions options) {
+        Start start = options.start();
         return calls.call(
                 "subscribe",
                 row -> {
                     row.next();
-                    return new Subscription(
-                            row.getInt(1),
-                            row.getInt(3),
-                            row.getInt(4),
-                            row.getString(5).equals("ORDERED"));
+                    return subscription(row);
                 },
                 group,
                 topic,
@@ -52,8 +56,58 @@ final class GroupTable {
                 Places.time(start),
                 Places.lookBack(start),
                 start.number(),
-                deadAfter.toString(),
+                options.deadAfter().toString(),
+                options.keys().isEmpty() ? null : options.keys().toArray(String[]::new),
                 topic);
+    }
+
+    /** What a group has of a topic already. */
+    Subscription find(String group, String topic) {
+        return calls.call(
+                "find",
+                row -> {
+                    if (!row.next()) {
+                        throw new ConsumerGroupException(
+                                "group \"" + group + "\" no longer subscribes to topic \"" + topic + "\"");
+                    }
+                    return subscription(row);
+                },
+                group,
+                topic);
+    }
+
+    private static Subscription subscription(ResultSet row) throws SQLException {
+        return new Subscription(
+                row.getInt(1), row.getInt(2), row.getInt(3), row.getString(4).equals("ORDERED"), row.getBoolean(5));
+    }
+
+    /** Subscribes a group to topics by a pattern, and returns the number of that. */
+    int subscribe(String group, TopicPattern pattern, SubscriptionOptions options) {
+        return calls.call(
+                "subscribeWildcard",
+                row -> {
+                    row.next();
+                    return row.getInt(1);
+                },
+                group,
+                pattern.namespace(),
+                pattern.task(),
+                pattern.name(),
+                Places.mode(options.start()),
+                Places.time(options.start()),
+                Places.lookBack(options.start()),
+                options.deadAfter().toString());
+    }
+
+    /** The topics that a group has by a wildcard. */
+    Set<String> topics(int wildcard) {
+        Set<String> topics = new TreeSet<>();
+        each("topicsOf", row -> topics.add(row.getString(1)), wildcard);
+        return topics;
+    }
+
+    void cancelWildcard(String group, TopicPattern pattern) {
+        calls.run("cancelWildcard", group, pattern.namespace(), pattern.task(), pattern.name());
     }
 
     /** The partitions that a session owns, with their epochs. */
@@ -130,7 +184,7 @@ final class GroupTable {
         if (taken.isEmpty()) {
             return List.of();
         }
-        Map<Integer, Strand> strands = strands(subscription.id(), taken.keySet().toArray(Integer[]::new));
+        Map<Integer, Strand> strands = strands(subscription, taken.keySet().toArray(Integer[]::new));
         List<Owned> owned = new ArrayList<>();
         taken.forEach((partition, how) -> {
             List<Strand> its = strands.values().stream()
@@ -144,8 +198,9 @@ final class GroupTable {
         return owned;
     }
 
-    /** What was done, has failed and is suspected in some partitions. */
-    private Map<Integer, Strand> strands(int subscription, Integer[] partitions) {
+    /** What was done, has failed, is suspected and is wanted in some partitions. */
+    private Map<Integer, Strand> strands(Subscription of, Integer[] partitions) {
+        int subscription = of.id();
         Map<Integer, Strand> strands = new TreeMap<>();
         each(
                 "done",
@@ -158,7 +213,22 @@ final class GroupTable {
         Integer[] numbers = strands.keySet().toArray(Integer[]::new);
         each("attempts", row -> strand(strands, row).remember(row.getLong(2), row.getInt(3)), subscription, numbers);
         each("suspects", row -> strand(strands, row).suspect(row.getLong(2), row.getBoolean(3)), subscription, numbers);
+        if (of.keyed()) {
+            strands.values().forEach(Strand::wantNothing);
+            each("keys", row -> want(strands, of.partitions(), row), subscription, partitions);
+        }
         return strands;
+    }
+
+    private static void want(Map<Integer, Strand> strands, int partitions, ResultSet row) throws SQLException {
+        int number = row.getInt(1);
+        for (Long from : (Long[]) row.getArray(3).getArray()) {
+            Strand strand = strands.get(number);
+            if (strand != null) {
+                strand.want(row.getString(2), from);
+            }
+            number += partitions;
+        }
     }
 
     private static Strand strand(Map<Integer, Strand> strands, ResultSet row) throws SQLException {

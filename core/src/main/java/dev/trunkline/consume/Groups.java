@@ -5,6 +5,8 @@ import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupAdmin;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TopicPattern;
+import dev.trunkline.WildcardGroup;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
 import dev.trunkline.log.Bell;
@@ -16,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The consumer groups of this process, and what they share. A session begins with the first group that is started. */
@@ -32,6 +35,7 @@ public final class Groups implements AutoCloseable {
     private final Duration lease;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Group<?>, Consumption> started = new ConcurrentHashMap<>();
+    private final Set<Wildcard<?>> wildcards = ConcurrentHashMap.newKeySet();
     private final Calls calls;
     /** As many handlers may have a connection at once as leave some for everything else. */
     private final Semaphore permits;
@@ -87,22 +91,52 @@ public final class Groups implements AutoCloseable {
     }
 
     public <T> ConsumerGroup<T> create(String name, String topic, Class<T> type) {
-        return new Group<>(name, topic, type, codec, this);
+        return new Group<>(name, topic, type, codec, this, false);
+    }
+
+    /** A group of all topics that fit a pattern. */
+    public <T> WildcardGroup<T> create(
+            String name, TopicPattern pattern, Class<T> type, Consumer<ConsumerGroup<T>> consumers) {
+        return new Wildcard<>(name, pattern, this, topic -> {
+            Group<T> group = new Group<>(name, topic, type, codec, this, true);
+            consumers.accept(group);
+            return group;
+        });
     }
 
     Consumption consume(Group<?> group, SubscriptionOptions options, Consumers<?> consumers, Monitor monitor) {
         Parts shared = parts();
+        if (isStarted(group.name(), group.topic())) {
+            throw new ConsumerGroupException(group + " is started in this process already, for topic \"" + group.topic()
+                    + "\": add consumers to that one");
+        }
         if (!options.partitions().isEmpty()) {
             requirePartitions(group.topic(), shared.table().partitions(group.topic()), options.partitions());
         }
-        GroupTable.Subscription subscription =
-                shared.table().subscribe(group.name(), group.topic(), options.start(), options.deadAfter());
+        GroupTable.Subscription subscription = group.isFound()
+                ? shared.table().find(group.name(), group.topic())
+                : shared.table().subscribe(group.name(), group.topic(), options);
         Consumption consumption =
                 new Consumption(group.name(), group.topic(), subscription, options, consumers, monitor, shared);
         started.put(group, consumption);
         shared.recorder().add(consumption);
         bell.onRing(consumption, consumption::look);
         return consumption.start();
+    }
+
+    /** Whether this process consumes a topic for a group. */
+    boolean isStarted(String name, String topic) {
+        return started.keySet().stream()
+                .anyMatch(group -> group.name().equals(name) && group.topic().equals(topic));
+    }
+
+    /** What is to be closed before the groups are. */
+    void opened(Wildcard<?> wildcard) {
+        wildcards.add(wildcard);
+    }
+
+    void closed(Wildcard<?> wildcard) {
+        wildcards.remove(wildcard);
     }
 
     private static void requirePartitions(String topic, int partitions, Set<Integer> wanted) {
@@ -141,6 +175,7 @@ public final class Groups implements AutoCloseable {
     /** Closes all groups and ends the session. */
     @Override
     public void close() {
+        wildcards.forEach(Wildcard::close);
         started.keySet().forEach(Group::close);
         lock.lock();
         try {

@@ -84,6 +84,11 @@ final class Runs {
             if (!strand.admit(message.offset())) {
                 continue;
             }
+            if (!strand.wants(message)) {
+                strand.complete(message.offset());
+                unrecorded++;
+                continue;
+            }
             String key = cut.runOf(message);
             Run run = key == null
                     ? new Run(owned, strand, null)

@@ -1,8 +1,10 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.LogMessage;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,9 @@ final class Strand {
     /** What is parked and need not wait for a key. */
     @Nullable
     Run keyless;
+
+    /** The keys that the group wants, and from which offset on; null: all. */
+    private @Nullable Map<String, Long> wanted;
 
     /** Messages before this one may have been under way when a process died. */
     private long suspectsBefore;
@@ -122,6 +127,24 @@ final class Strand {
             from = done.nextSetBit(to);
         }
         return ranges.append('}').toString();
+    }
+
+    /** Keys that are wanted are to be named. */
+    void wantNothing() {
+        wanted = new HashMap<>();
+    }
+
+    void want(String key, long from) {
+        Objects.requireNonNull(wanted, "all is wanted").put(key, from);
+    }
+
+    /** Whether a message is for the group. */
+    boolean wants(LogMessage message) {
+        if (wanted == null) {
+            return true;
+        }
+        Long from = message.key() == null ? null : wanted.get(message.key());
+        return from != null && message.offset() >= from;
     }
 
     /** Nothing more is to be read. */

@@ -3,6 +3,7 @@ package dev.trunkline.pull;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Priority;
 import dev.trunkline.PullOptions;
+import dev.trunkline.TopicPattern;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
 import dev.trunkline.database.Places;
@@ -57,7 +58,36 @@ public final class PullTable {
                 options.stopKey(),
                 Places.time(options.start()),
                 Places.lookBack(options.start()),
-                options.start().number()));
+                options.start().number(),
+                options.keys().isEmpty()
+                        ? null
+                        : connection.createArrayOf("text", options.keys().toArray())));
+    }
+
+    /** Subscribes a group to topics by a pattern, and returns the number of that. */
+    int subscribe(String group, TopicPattern pattern, PullOptions options) {
+        return database.call(connection -> query(
+                connection,
+                "subscribeWildcard",
+                row -> row.getInt(1),
+                group,
+                pattern.namespace(),
+                pattern.task(),
+                pattern.name(),
+                Places.mode(options.start()),
+                Places.time(options.start()),
+                Places.lookBack(options.start()),
+                options.attempts(),
+                options.stopKey()));
+    }
+
+    /** The topics that a group has by a wildcard. */
+    List<String> topics(int wildcard) {
+        return database.read(connection -> query(
+                connection,
+                "topicsOf",
+                row -> List.of((String[]) row.getArray(1).getArray()),
+                wildcard));
     }
 
     Optional<Popped> pop(String group, String topic, int max, Duration lease) {
@@ -114,12 +144,13 @@ public final class PullTable {
         return headers;
     }
 
-    List<Long> ack(int subscription, String token, @Nullable Collection<Long> offsets) {
+    List<Long> ack(@Nullable Integer subscription, String token, @Nullable Collection<Long> offsets) {
         return database.call(connection -> rest(connection, "ack", token, array(connection, offsets), subscription));
     }
 
-    /** As {@link #ack(int, String, Collection)}, in a transaction that is not ours. */
-    List<Long> ack(Connection connection, int subscription, String token, @Nullable Collection<Long> offsets)
+    /** As {@link #ack(Integer, String, Collection)}, in a transaction that is not ours. */
+    List<Long> ack(
+            Connection connection, @Nullable Integer subscription, String token, @Nullable Collection<Long> offsets)
             throws SQLException {
         try {
             return rest(connection, "ack", token, array(connection, offsets), subscription);
@@ -131,17 +162,22 @@ public final class PullTable {
         }
     }
 
-    List<Long> nack(int subscription, String token, @Nullable Collection<Long> offsets, Duration delay, String error) {
+    List<Long> nack(
+            @Nullable Integer subscription,
+            String token,
+            @Nullable Collection<Long> offsets,
+            Duration delay,
+            String error) {
         return database.call(connection -> rest(
                 connection, "nack", token, array(connection, offsets), micros(delay), printable(error), subscription));
     }
 
-    List<Long> reject(int subscription, String token, Collection<Long> offsets, String error) {
+    List<Long> reject(@Nullable Integer subscription, String token, Collection<Long> offsets, String error) {
         return database.call(connection ->
                 rest(connection, "reject", token, array(connection, offsets), printable(error), subscription));
     }
 
-    Instant extend(int subscription, String token, Duration lease) {
+    Instant extend(@Nullable Integer subscription, String token, Duration lease) {
         return database.call(connection -> query(
                 connection,
                 "extend",
@@ -164,7 +200,7 @@ public final class PullTable {
         try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
             for (int i = 0; i < parameters.length; i++) {
                 if (parameters[i] == null) {
-                    statement.setNull(i + 1, Types.ARRAY);
+                    statement.setNull(i + 1, Types.NULL);
                 } else {
                     statement.setObject(i + 1, parameters[i]);
                 }

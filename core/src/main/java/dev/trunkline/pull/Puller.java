@@ -2,10 +2,12 @@ package dev.trunkline.pull;
 
 import dev.trunkline.Batch;
 import dev.trunkline.Codec;
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Delivery;
 import dev.trunkline.LogMessage;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
+import dev.trunkline.TopicPattern;
 import dev.trunkline.log.Bell;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -14,10 +16,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,14 +33,38 @@ public final class Puller<T> implements PullConsumer<T> {
 
     private final String group;
     private final String topic;
+    private final Supplier<List<String>> topics;
     private final Class<T> type;
     private final Codec codec;
     private final Bell bell;
     private final Duration pollInterval;
     private final PullTable table;
-    private final int subscription;
+    /** Whose tokens it takes; null: those of whatever topic. */
+    private final @Nullable Integer subscription;
 
-    public Puller(
+    private Puller(
+            String group,
+            String topic,
+            Supplier<List<String>> topics,
+            Class<T> type,
+            Codec codec,
+            Bell bell,
+            Duration pollInterval,
+            PullTable table,
+            @Nullable Integer subscription) {
+        this.group = group;
+        this.topic = topic;
+        this.topics = topics;
+        this.type = type;
+        this.codec = codec;
+        this.bell = bell;
+        this.pollInterval = pollInterval;
+        this.table = table;
+        this.subscription = subscription;
+    }
+
+    /** Pulls from one topic. */
+    public static <T> Puller<T> of(
             String group,
             String topic,
             Class<T> type,
@@ -44,14 +73,27 @@ public final class Puller<T> implements PullConsumer<T> {
             Bell bell,
             Duration pollInterval,
             PullTable table) {
-        this.group = group;
-        this.topic = topic;
-        this.type = type;
-        this.codec = codec;
-        this.bell = bell;
-        this.pollInterval = pollInterval;
-        this.table = table;
-        this.subscription = table.subscribe(group, topic, options);
+        int subscription = table.subscribe(group, topic, options);
+        List<String> only = List.of(topic);
+        return new Puller<>(group, topic, () -> only, type, codec, bell, pollInterval, table, subscription);
+    }
+
+    /** Pulls from topics that fit a pattern. */
+    public static <T> Puller<T> of(
+            String group,
+            TopicPattern pattern,
+            Class<T> type,
+            PullOptions options,
+            Codec codec,
+            Bell bell,
+            Duration pollInterval,
+            PullTable table) {
+        if (!options.keys().isEmpty()) {
+            throw new ConsumerGroupException("keys can be named for one topic only, not for topics by " + pattern);
+        }
+        int wildcard = table.subscribe(group, pattern, options);
+        return new Puller<>(
+                group, pattern.toString(), () -> table.topics(wildcard), type, codec, bell, pollInterval, table, null);
     }
 
     @Override
@@ -66,8 +108,20 @@ public final class Puller<T> implements PullConsumer<T> {
 
     @Override
     public Optional<Batch<T>> pop(int max, Duration lease) {
+        List<String> some = new ArrayList<>(topics.get());
+        Collections.shuffle(some);
+        for (String next : some) {
+            Optional<Batch<T>> batch = pop(next, max, lease);
+            if (batch.isPresent()) {
+                return batch;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Optional<Batch<T>> pop(String from, int max, Duration lease) {
         while (true) {
-            Optional<PullTable.Popped> popped = table.pop(group, topic, max, lease);
+            Optional<PullTable.Popped> popped = table.pop(group, from, max, lease);
             if (popped.isEmpty()) {
                 return Optional.empty();
             }

@@ -32,7 +32,8 @@ public final class Migrator {
             "011_pull.sql",
             "012_await.sql",
             "013_life.sql",
-            "014_admin.sql");
+            "014_admin.sql",
+            "015_wildcards.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");

@@ -55,6 +55,7 @@ public final class Upkeep implements AutoCloseable {
             }
         }
         run("advance outbox", null);
+        run("match topics", null);
         run("watch groups", null);
         if (runs++ % RUNS_PER_PRUNING == 0) {
             run("clear outbox", null);

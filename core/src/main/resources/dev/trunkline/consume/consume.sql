@@ -1,9 +1,33 @@
 -- name: subscribe
-select s.subscription, t.id, t.partitions, t.levels, t.ordering
+select s.subscription, t.partitions, t.levels, t.ordering, s.keyed
 from trunkline.subscribe(
-        ?, ?, ?, 'HANDLER', coalesce(?::timestamptz, clock_timestamp() - ?::interval), ?, ?::interval) s,
+        ?, ?, ?, 'HANDLER', coalesce(?::timestamptz, clock_timestamp() - ?::interval), ?, ?::interval, ?) s,
     trunkline.topic t
 where t.name = ?
+
+-- name: find
+select k.id, t.partitions, t.levels, t.ordering, k.keyed
+from trunkline.subscription k
+join trunkline.topic t on t.id = k.topic
+where k.group_name = ? and t.name = ? and k.status <> 'CANCELLED' and k.mode = 'HANDLER'
+
+-- name: subscribeWildcard
+select trunkline.subscribe_wildcard(
+    ?, ?, ?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::interval), a_dead_after => ?::interval)
+
+-- name: topicsOf
+select t from trunkline.topics_of(?) t
+
+-- name: cancelWildcard
+select trunkline.cancel_wildcard(?, ?, ?, ?)
+
+-- name: wildcards
+select w.group_name, w.namespace, w.task, w.name, w.topics, w.created_at
+from trunkline.wildcards w
+order by w.group_name, w.id
+
+-- name: keys
+select k.partition, k.key, k.starts from trunkline.wanted_key k where k.subscription = ? and k.partition = any (?)
 
 -- name: beginSession
 select trunkline.begin_session(?, ?::interval)

@@ -52,6 +52,7 @@ begin
         generate_series(0, coalesce(lanes, least(4, partitions)) - 1) l;
     insert into trunkline.mark (topic, lane, snapshot, due)
     select topic_id, l.lane, '1:1:', '-infinity' from trunkline.lane l where l.topic = topic_id;
+    perform trunkline.match_topics(topic_id);
     return topic_id;
 end $$;
 
@@ -69,6 +70,7 @@ declare
 begin
     perform trunkline.check_name('namespace', namespace) where namespace is not null;
     perform trunkline.check_name('task', task) where task is not null;
+    perform from trunkline.installation for no key update;
     select t.* into had from trunkline.topic t where t.name = alter_topic.name for update;
     if had.id is null then
         perform trunkline.refuse(format('there is no topic "%s"', name), 'TL001', 'Create it with trunkline.create_topic(...).');
@@ -85,6 +87,7 @@ begin
         perform trunkline.rename_shared_group(had.id, semantics);
     end if;
     perform trunkline.open_or_close(had.id);
+    perform trunkline.match_topics(had.id);
 exception when check_violation then
     raise 'topic "%" can not be altered: %', name, sqlerrm using errcode = 'TL005', hint = 'See the limits of create_topic.';
 end $$;

@@ -148,6 +148,12 @@ begin
             return trunkline.trim(a_topic);
         when 'watch groups' then return nullif(trunkline.watch_groups(), 0);
         when 'sweep groups' then return nullif(trunkline.sweep_groups(), 0);
+        when 'match topics' then
+            if exists (select from trunkline.unmatched) then
+                perform from trunkline.installation for no key update;
+                return nullif(trunkline.match_topics(), 0);
+            end if;
+            return null;
         when 'advance outbox' then return trunkline.advance_outbox();
         when 'clear outbox' then perform trunkline.clear_outbox(s) from generate_series(0, 3) s; return null;
         when 'prune marks' then return nullif(trunkline.prune_marks(), 0);

@@ -89,12 +89,13 @@ alter table trunkline.installation
 -- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays. Without one, the installation's.
 create function trunkline.subscribe(
     a_group text, a_topic text, a_start text default null, a_mode text default 'HANDLER', a_at timestamptz default null,
-    a_number bigint default null, a_dead_after interval default null, out subscription int, out created boolean)
+    a_number bigint default null, a_dead_after interval default null, a_keys text[] default null, out subscription int, out created boolean, out keyed boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 declare
     t trunkline.topic;
+    its trunkline.subscription;
     how text := coalesce(a_start, (select i.default_start from trunkline.installation i));
     starts bigint[];
 begin
@@ -113,14 +114,17 @@ begin
     select s.id into subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
     if subscription is null then
         starts := trunkline.start_offsets(t, how, a_at, a_number);
-        insert into trunkline.subscription (group_name, topic, start_mode, start_at, start_number, mode) values (a_group, t.id, how, a_at, a_number, a_mode)
+        insert into trunkline.subscription (group_name, topic, start_mode, start_at, start_number, mode, keyed)
+        values (a_group, t.id, how, a_at, a_number, a_mode, a_keys is not null)
         on conflict do nothing returning id into subscription;
         created := subscription is not null;
         if not created then
             select s.id into strict subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
         end if;
     end if;
-    if exists (select from trunkline.subscription s where s.id = subscribe.subscription and s.mode <> a_mode) then
+    select s.* into strict its from trunkline.subscription s where s.id = subscribe.subscription;
+    keyed := its.keyed;
+    if its.mode <> a_mode then
         perform trunkline.refuse(format('group "%s" of topic "%s" %s', a_group, a_topic, case a_mode when 'PULL' then 'has handlers' else 'is pulled from' end),
             'TL008', 'A group does one or the other: use another group, or cancel this one first.');
     elsif created then
@@ -129,6 +133,10 @@ begin
         from generate_series(0, t.partitions - 1) p
         cross join lateral (select array(select starts[p + t.partitions * l + 1] from generate_series(0, t.levels - 1) l order by l)) k (starts);
         perform trunkline.open_or_close(t.id) where t.accepts_bytes < 0;
+    end if;
+    if a_keys is not null then
+        perform trunkline.check_keys(its, a_topic, a_keys);
+        perform trunkline.want_keys(its, t, a_keys, created);
     end if;
     update trunkline.subscription s set dead_after = a_dead_after where s.id = subscribe.subscription and s.dead_after <> a_dead_after;
 end $$;

@@ -363,7 +363,7 @@ end $$;
 -- Makes a group that is pulled from, or finds it: its start and its settings are those of the first call.
 create function trunkline.subscribe_pull(
     a_group text, a_topic text, a_start text default null, a_attempts int default 5, a_stop_key boolean default true,
-    a_at timestamptz default null, a_number bigint default null, out subscription int, out created boolean)
+    a_at timestamptz default null, a_number bigint default null, a_keys text[] default null, out subscription int, out created boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -371,7 +371,7 @@ begin
     if a_attempts is null or a_attempts not between 1 and 1000 then
         perform trunkline.refuse(format('a message can not be tried %s times', a_attempts), 'TL008', 'Use 1 to 1000 attempts.');
     end if;
-    select s.subscription, s.created into subscription, created from trunkline.subscribe(a_group, a_topic, a_start, 'PULL', a_at, a_number) s;
+    select s.subscription, s.created into subscription, created from trunkline.subscribe(a_group, a_topic, a_start, 'PULL', a_at, a_number, null, a_keys) s;
     if created then
         update trunkline.subscription s set attempts = a_attempts, stop_key = coalesce(a_stop_key, true) where s.id = subscribe_pull.subscription;
     end if;
@@ -462,6 +462,7 @@ declare
     a_strand int; a_partition int; holder_epoch bigint;
     last trunkline.grants; g trunkline.grants;
     state record; failed record; chosen record;
+    unwanted int8multirange;
     size int;
 begin
     perform trunkline.check_pull(a_lease);
@@ -527,6 +528,14 @@ begin
                 perform trunkline.refuse(
                     format('offset %s of partition %s of topic "%s" is no longer in the log', lower(state.undone), a_partition, t.name),
                     'TL008', 'Make the group anew.');
+            end if;
+            if s.keyed then
+                unwanted := trunkline.unwanted(s, t, a_strand, trunkline.first_of(state.undone, trunkline.pull_window()));
+                if not isempty(unwanted) then
+                    g.sequence := g.sequence + 1;
+                    perform trunkline.append_done(s.id, a_strand, g.epoch, g.sequence, state.done + unwanted);
+                    continue;
+                end if;
             end if;
             chosen := trunkline.choose(s, t, a_strand, state.undone, a_max);
             exit when isempty(chosen.park);

@@ -273,7 +273,13 @@ begin
     update trunkline.session s set ended_at = clock
     where s.ended_at is null and s.beat_at < clock - greatest(10 * s.lease, interval '1 hour');
     old := array(select s.id from trunkline.subscription s where s.status = 'CANCELLED' and s.status_since < clock - interval '1 day');
-    forgotten := array(select s.id from trunkline.subscription s where s.id = any (old) and s.status_since < clock - interval '30 days');
+    -- A cancelled subscription is remembered as long as a wildcard would make it again.
+    forgotten := array(
+        select s.id from trunkline.subscription s left join trunkline.topic t on t.id = s.topic
+        where s.id = any (old) and s.status_since < clock - interval '30 days'
+          and not exists (
+              select from trunkline.wildcard w
+              where w.group_name = s.group_name and w.created_at <= s.status_since and trunkline.matches(w, t)));
     delete from trunkline.holder h where h.subscription = any (old);
     get diagnostics swept = row_count;
     delete from trunkline.member m where m.subscription = any (old) or exists (
@@ -283,6 +289,7 @@ begin
     delete from trunkline.parked p where p.subscription = any (old);
     delete from trunkline.suspect p where p.subscription = any (old);
     delete from trunkline.grant_base g where g.subscription = any (old);
+    delete from trunkline.wanted_key k where k.subscription = any (old);
     delete from trunkline.dead_letter d where d.subscription = any (forgotten);
     delete from trunkline.gap g where g.subscription = any (forgotten);
     delete from trunkline.group_event e where e.subscription = any (forgotten);

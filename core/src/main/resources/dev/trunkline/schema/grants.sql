@@ -15,7 +15,7 @@ begin
         alter default privileges in schema trunkline grant select on tables to trunkline_reader;
         grant execute on function trunkline.as_text, trunkline.as_json, trunkline.segment_messages, trunkline.read,
             trunkline.partition_of, trunkline.offset_at, trunkline.bounds, trunkline.done, trunkline.lag,
-            trunkline.group_progress to trunkline_reader;
+            trunkline.group_progress, trunkline.matches to trunkline_reader;
     end if;
     if exists (select from pg_roles r where r.rolname = 'trunkline_app') then
         grant usage on schema trunkline to trunkline_app;
@@ -31,6 +31,7 @@ begin
         revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment, trunkline.drop_segment,
             trunkline.advance_outbox, trunkline.clear_outbox, trunkline.prune_marks, trunkline.rotate_idempotency,
             trunkline.rotate_progress, trunkline.fold_progress, trunkline.fold_grants, trunkline.watch_groups, trunkline.sweep_groups,
-            trunkline.trim, trunkline.pass_over, trunkline.open_or_close, trunkline.rename_shared_group from trunkline_app;
+            trunkline.trim, trunkline.pass_over, trunkline.open_or_close, trunkline.rename_shared_group,
+            trunkline.match_topics, trunkline.want_keys from trunkline_app;
     end if;
 end $$;
