@@ -1,5 +1,6 @@
 package dev.trunkline;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -67,6 +68,22 @@ public interface ConsumerGroupAdmin {
     /** Messages that a group was not given, from an offset up to, not including, another. */
     record Gap(int partition, int priority, long from, long to, String reason, Instant at) {}
 
+    /** How a group is with what lay in the log when it began, or came back from the dead. */
+    enum CatchUpState {
+        RUNNING,
+        /** It was stopped, and keeps its place. */
+        CANCELLED,
+        DONE
+    }
+
+    /**
+     * How far a group is with what lay in the log when it began, or came back from the dead.
+     *
+     * @param messagesPerSecond on average, since it began or was resumed
+     * @param remaining how long the rest takes at that rate
+     */
+    record CatchUp(CatchUpState state, long total, long done, double messagesPerSecond, Optional<Duration> remaining) {}
+
     /**
      * A group that subscribes by a pattern.
      *
@@ -131,6 +148,29 @@ public interface ConsumerGroupAdmin {
      * @param history false: it begins at the end of the log, and what it misses is a gap
      */
     void resurrect(String group, String topic, boolean history);
+
+    /**
+     * As {@link #resurrect(String, String, boolean)}, with the last messages of what it has missed.
+     *
+     * @param maxMessages how many of them; what lies before them is a gap
+     */
+    void resurrect(String group, String topic, long maxMessages);
+
+    /** How far a group is with its history; empty if it had none. */
+    Optional<CatchUp> catchUp(String group, String topic);
+
+    /**
+     * Stops a group in its history: it keeps its place, and partitions that are through with theirs go on.
+     *
+     * @throws ConsumerGroupException if it is not catching up
+     */
+    void cancelCatchUp(String group, String topic);
+
+    /** Lets a group that was stopped in its history go on from where it is. */
+    void resumeCatchUp(String group, String topic);
+
+    /** Lets a group pass over the rest of its history: a gap. Returns how many messages that were. */
+    long skipCatchUp(String group, String topic);
 
     /** Declares done what a group has not done, up to the end of the log: a gap. Returns how many messages that were. */
     long forceComplete(String group, String topic);

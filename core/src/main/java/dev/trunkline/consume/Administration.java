@@ -6,6 +6,7 @@ import dev.trunkline.TopicPattern;
 import dev.trunkline.database.Places;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -80,7 +81,44 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
 
     @Override
     public void resurrect(String group, String topic, boolean history) {
-        calls.run("resurrect", group, topic, history);
+        calls.run("resurrect", group, topic, history, null);
+    }
+
+    @Override
+    public void resurrect(String group, String topic, long maxMessages) {
+        calls.run("resurrect", group, topic, true, maxMessages);
+    }
+
+    @Override
+    public Optional<CatchUp> catchUp(String group, String topic) {
+        return list(
+                        "catchUp",
+                        row -> new CatchUp(
+                                CatchUpState.valueOf(row.getString(1)),
+                                row.getLong(2),
+                                row.getLong(3),
+                                row.getDouble(4),
+                                Optional.ofNullable(row.getObject(5, Long.class))
+                                        .map(Duration::ofSeconds)),
+                        group,
+                        topic)
+                .stream()
+                .findFirst();
+    }
+
+    @Override
+    public void cancelCatchUp(String group, String topic) {
+        calls.run("holdCatchUp", group, topic, true);
+    }
+
+    @Override
+    public void resumeCatchUp(String group, String topic) {
+        calls.run("holdCatchUp", group, topic, false);
+    }
+
+    @Override
+    public long skipCatchUp(String group, String topic) {
+        return list("skipCatchUp", row -> row.getLong(1), group, topic).getFirst();
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.consume.GroupTable.Entry;
 import dev.trunkline.consume.GroupTable.Subscription;
+import dev.trunkline.consume.GroupTable.View;
 import dev.trunkline.consume.LetterTable.Mark;
 import dev.trunkline.consume.Run.Item;
 import dev.trunkline.database.Loop;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,6 +61,13 @@ final class Consumption implements Dispatcher.Work {
     private volatile boolean hopeful = true;
 
     private String status = "ACTIVE";
+    private boolean historyHeld;
+    /** How fast history is read; null: as fast as can be. */
+    private final @Nullable Pace pace;
+
+    /** Something of the history is left for later. */
+    private boolean throttled;
+
     private volatile boolean ill;
 
     Consumption(
@@ -93,6 +102,9 @@ final class Consumption implements Dispatcher.Work {
                 solitude,
                 this::mark,
                 cut.parks() && options.retry().exhausted() == RetryPolicy.Exhausted.PARK_KEY);
+        this.pace = options.backfill()
+                .map(backfill -> new Pace(backfill, System.nanoTime()))
+                .orElse(null);
         this.loop = new Loop("trunkline-group-" + subscription.id(), this::step);
     }
 
@@ -133,15 +145,21 @@ final class Consumption implements Dispatcher.Work {
                 nextRead = now + (count < readAtOnce() ? GATHERING : 0);
                 return Duration.ZERO;
             }
+            if (throttled) {
+                hopeful = true;
+                nextRead = now + GATHERING;
+                next = Math.min(next, GATHERING);
+            }
         }
         return Duration.ofNanos(Math.clamp(Math.min(nextTick, nextPoll) - System.nanoTime(), 0, next));
     }
 
     private void tick() {
-        String was = status;
-        status = holdings.tick();
-        dispatcher.pause(status.equals("PAUSED"));
-        hopeful |= !was.equals(status);
+        View view = holdings.tick();
+        dispatcher.pause(view.status().equals("PAUSED"));
+        hopeful |= !status.equals(view.status()) || historyHeld != view.historyHeld();
+        status = view.status();
+        historyHeld = view.historyHeld();
         warnOfLongUnits();
         nextTick = System.nanoTime() + (long) (1e9 * ThreadLocalRandom.current().nextDouble(0.8, 1.2));
     }
@@ -192,21 +210,26 @@ final class Consumption implements Dispatcher.Work {
 
     /** Strands that there is room for, and from where on. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Wanted(List<Strand> strands, List<Owned> owners, int[] numbers, long[] positions) {}
+    private record Wanted(List<Strand> strands, List<Owned> owners, int[] numbers, long[] positions, int history) {}
 
     /** Reads what there is room for and returns how many messages that were. */
     private int read() {
-        Wanted wanted = dispatcher.locked(this::wanted);
+        int allowance = historyHeld ? 0 : historyAllowance();
+        Wanted wanted = dispatcher.locked(() -> wanted(allowance));
         if (wanted.numbers().length == 0) {
             return 0;
         }
-        Map<Integer, List<LogMessage>> found = reading.read(wanted.numbers(), wanted.positions(), readAtOnce());
+        int most = wanted.history() == 0 ? readAtOnce() : Math.clamp(allowance / wanted.history(), 1, readAtOnce());
+        Map<Integer, List<LogMessage>> found = reading.read(wanted.numbers(), wanted.positions(), most);
         int count = 0;
         for (int i = 0; i < wanted.numbers().length; i++) {
             List<LogMessage> messages = found.getOrDefault(wanted.numbers()[i], List.of());
             Owned owner = wanted.owners().get(i);
             Strand strand = wanted.strands().get(i);
             count += messages.size();
+            if (pace != null && strand.isInHistory()) {
+                pace.took(messages.size());
+            }
             if (!messages.isEmpty()) {
                 // A strand at a time, so that workers get the lock in between.
                 dispatcher.locked(() -> {
@@ -219,13 +242,35 @@ final class Consumption implements Dispatcher.Work {
         return count;
     }
 
-    private Wanted wanted() {
+    /** How many messages of the history may be read now. */
+    private int historyAllowance() {
+        if (pace == null) {
+            return Integer.MAX_VALUE;
+        }
+        long now = System.nanoTime();
+        boolean catchingUp = dispatcher.locked(() -> holdings.all().stream()
+                .flatMap(partition -> partition.strands().stream())
+                .anyMatch(Strand::isInHistory));
+        if (catchingUp && pace.wantsProbe(now)) {
+            pace.answered(now, table.probe(subscription.id()));
+        }
+        return pace.allowance(System.nanoTime());
+    }
+
+    private Wanted wanted(int allowance) {
         List<Strand> strands = new ArrayList<>();
         List<Owned> owners = new ArrayList<>();
+        int history = 0;
+        throttled = false;
         boolean readsNothing = status.equals("PAUSED") || status.equals("CANCELLED") || health.isFailing();
         for (Owned partition : holdings.all()) {
             for (Strand strand : partition.strands()) {
                 if (!readsNothing && !partition.isStopped() && !strand.isHalted() && hasRoom(strand)) {
+                    if (strand.isInHistory() && allowance <= history) {
+                        throttled |= !historyHeld;
+                        continue;
+                    }
+                    history += strand.isInHistory() ? 1 : 0;
                     strands.add(strand);
                     owners.add(partition);
                 } else {
@@ -237,7 +282,8 @@ final class Consumption implements Dispatcher.Work {
                 strands,
                 owners,
                 strands.stream().mapToInt(Strand::number).toArray(),
-                strands.stream().mapToLong(Strand::position).toArray());
+                strands.stream().mapToLong(Strand::position).toArray(),
+                history);
     }
 
     /** Within the window; and beyond it, if its first unit of work has begun and not ended in what was read. */

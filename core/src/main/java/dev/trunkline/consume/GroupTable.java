@@ -1,5 +1,6 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.BackfillConfiguration;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Start;
 import dev.trunkline.SubscriptionOptions;
@@ -17,6 +18,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.ObjLongConsumer;
 
 /** What is kept of groups, who holds their partitions, and how far they are: the functions of {@code 009_groups.sql}. */
 final class GroupTable {
@@ -39,8 +41,9 @@ final class GroupTable {
      *
      * @param others how many partitions each other member holds
      * @param intents somebody has decided on dead letters
+     * @param historyHeld somebody has stopped it catching up
      */
-    record View(String status, int partitions, int mine, List<Integer> others, boolean intents) {}
+    record View(String status, int partitions, int mine, List<Integer> others, boolean intents, boolean historyHeld) {}
 
     Subscription subscribe(String group, String topic, SubscriptionOptions options) {
         Start start = options.start();
@@ -58,6 +61,7 @@ final class GroupTable {
                 start.number(),
                 options.deadAfter().toString(),
                 options.keys().isEmpty() ? null : options.keys().toArray(String[]::new),
+                options.backfill().map(BackfillConfiguration::maxMessages).orElse(null),
                 topic);
     }
 
@@ -152,7 +156,8 @@ final class GroupTable {
                             }
                         }
                     }
-                    return new View(row.getString(1), row.getInt(2), mine, others, row.getBoolean(5));
+                    return new View(
+                            row.getString(1), row.getInt(2), mine, others, row.getBoolean(5), row.getBoolean(6));
                 },
                 subscription);
     }
@@ -213,21 +218,35 @@ final class GroupTable {
         Integer[] numbers = strands.keySet().toArray(Integer[]::new);
         each("attempts", row -> strand(strands, row).remember(row.getLong(2), row.getInt(3)), subscription, numbers);
         each("suspects", row -> strand(strands, row).suspect(row.getLong(2), row.getBoolean(3)), subscription, numbers);
+        each(
+                "histories",
+                row -> eachLevel(
+                        strands, of, row.getInt(1), (Long[]) row.getArray(2).getArray(), Strand::history),
+                subscription,
+                partitions);
         if (of.keyed()) {
             strands.values().forEach(Strand::wantNothing);
-            each("keys", row -> want(strands, of.partitions(), row), subscription, partitions);
+            each(
+                    "keys",
+                    row -> {
+                        String key = row.getString(2);
+                        Long[] starts = (Long[]) row.getArray(3).getArray();
+                        eachLevel(strands, of, row.getInt(1), starts, (strand, from) -> strand.want(key, from));
+                    },
+                    subscription,
+                    partitions);
         }
         return strands;
     }
 
-    private static void want(Map<Integer, Strand> strands, int partitions, ResultSet row) throws SQLException {
-        int number = row.getInt(1);
-        for (Long from : (Long[]) row.getArray(3).getArray()) {
-            Strand strand = strands.get(number);
+    /** What is said of a partition, level by level, to its strands. */
+    private static void eachLevel(
+            Map<Integer, Strand> strands, Subscription of, int partition, Long[] levels, ObjLongConsumer<Strand> said) {
+        for (int level = 0; level < levels.length; level++) {
+            Strand strand = strands.get(partition + of.partitions() * level);
             if (strand != null) {
-                strand.want(row.getString(2), from);
+                said.accept(strand, levels[level]);
             }
-            number += partitions;
         }
     }
 
@@ -305,6 +324,13 @@ final class GroupTable {
                     return (Long[]) row.getArray(2).getArray();
                 },
                 topic);
+    }
+
+    /** Asks a small question, and returns how long the answer took. */
+    long probe(int subscription) {
+        long began = System.nanoTime();
+        calls.run("probe", subscription);
+        return System.nanoTime() - began;
     }
 
     /** How many partitions a topic has. */

@@ -76,8 +76,8 @@ final class Holdings {
         return !partition.isStopped() && session.id() == joined && session.isAlive();
     }
 
-    /** Looks at the group, and takes or gives up what is its share or not. Returns the group's status. */
-    String tick() {
+    /** Looks at the group, takes or gives up what is its share or not, and returns what was seen. */
+    View tick() {
         long me = session.id();
         if (joined != me) {
             dispatcher.locked(() -> owned.values().forEach(Owned::lose));
@@ -101,7 +101,7 @@ final class Holdings {
             parking.catchUp(kept());
             parking.warn(kept());
         }
-        return view.status();
+        return view;
     }
 
     /** Somebody has moved the group, or it fell behind retention: what was read of such partitions is of no use. */

@@ -33,6 +33,9 @@ final class Strand {
     @Nullable
     Run keyless;
 
+    /** What lies before this offset was there when the group began. */
+    private long history;
+
     /** The keys that the group wants, and from which offset on; null: all. */
     private @Nullable Map<String, Long> wanted;
 
@@ -127,6 +130,15 @@ final class Strand {
             from = done.nextSetBit(to);
         }
         return ranges.append('}').toString();
+    }
+
+    void history(long end) {
+        history = end;
+    }
+
+    /** Whether the next message to read was there when the group began. */
+    boolean isInHistory() {
+        return position < history;
     }
 
     /** Keys that are wanted are to be named. */

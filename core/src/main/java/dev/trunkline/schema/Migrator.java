@@ -33,7 +33,8 @@ public final class Migrator {
             "012_await.sql",
             "013_life.sql",
             "014_admin.sql",
-            "015_wildcards.sql");
+            "015_wildcards.sql",
+            "016_catch_up.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");

@@ -1,7 +1,7 @@
 -- name: subscribe
 select s.subscription, t.partitions, t.levels, t.ordering, s.keyed
 from trunkline.subscribe(
-        ?, ?, ?, 'HANDLER', coalesce(?::timestamptz, clock_timestamp() - ?::interval), ?, ?::interval, ?) s,
+        ?, ?, ?, 'HANDLER', coalesce(?::timestamptz, clock_timestamp() - ?::interval), ?, ?::interval, ?, ?) s,
     trunkline.topic t
 where t.name = ?
 
@@ -51,7 +51,7 @@ select trunkline.join_group(?, ?)
 select trunkline.leave_group(?, ?)
 
 -- name: shares
-select s.status, s.partitions, s.sessions, s.counts, s.intents from trunkline.shares(?) s
+select s.status, s.partitions, s.sessions, s.counts, s.intents, s.history_held from trunkline.shares(?) s
 
 -- name: take
 select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?, ?) t
@@ -60,6 +60,23 @@ select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?, ?) t
 select d.strand, array(select lower(r) from unnest(d.done) r order by 1), array(select upper(r) from unnest(d.done) r order by 1)
 from trunkline.done(?, ?) d
 order by d.strand
+
+-- name: histories
+select h.partition, h.history_to from trunkline.holder h where h.subscription = ? and h.partition = any (?) and h.history_to is not null
+
+-- name: probe
+select s.status from trunkline.subscription s where s.id = ?
+
+-- name: catchUp
+select c.state, c.total, c.done, c.messages_per_second, extract(epoch from c.eta)::bigint
+from trunkline.catch_ups c
+where c.group_name = ? and c.topic = ?
+
+-- name: holdCatchUp
+select trunkline.hold_catch_up(?, ?, ?)
+
+-- name: skipCatchUp
+select trunkline.skip_catch_up(?, ?)
 
 -- name: attempts
 select a.strand, a."offset", a.attempts from trunkline.attempt a where a.subscription = ? and a.strand = any (?)
@@ -182,7 +199,7 @@ from trunkline.seek(?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::int
 select trunkline.change_group(?, ?, ?)
 
 -- name: resurrect
-select trunkline.resurrect(?, ?, ?)
+select trunkline.resurrect(?, ?, ?, ?)
 
 -- name: forceComplete
 select trunkline.force_complete(?, ?)

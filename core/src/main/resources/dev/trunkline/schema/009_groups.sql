@@ -19,7 +19,13 @@ create table trunkline.subscription (
     -- Since when upkeep has seen no live member; null: there is one.
     unattended_since  timestamptz default clock_timestamp(),
     -- Since when it holds no messages back, whatever its status.
-    released_at  timestamptz
+    released_at  timestamptz,
+    -- Whether it wants some keys only. It stays.
+    keyed       boolean not null default false,
+    -- Since when it catches up with its history, or goes on to; how much of it was done then; and whether somebody has stopped that.
+    catch_up_since  timestamptz,
+    catch_up_from   bigint not null default 0,
+    catch_up_cancelled  boolean not null default false
 );
 create unique index subscription_of_group on trunkline.subscription (group_name, topic) where status <> 'CANCELLED';
 
@@ -55,6 +61,9 @@ create table trunkline.holder (
     base          int8multirange[] not null,
     -- When base last grew, by the progress that was added to it.
     moved_at      timestamptz,
+    -- The first offset of the history and the one behind it, per level; null: there is none.
+    history_from  bigint[],
+    history_to    bigint[],
     primary key (subscription, partition)
 ) with (fillfactor = 50);
 
@@ -89,7 +98,8 @@ alter table trunkline.installation
 -- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays. Without one, the installation's.
 create function trunkline.subscribe(
     a_group text, a_topic text, a_start text default null, a_mode text default 'HANDLER', a_at timestamptz default null,
-    a_number bigint default null, a_dead_after interval default null, a_keys text[] default null, out subscription int, out created boolean, out keyed boolean)
+    a_number bigint default null, a_dead_after interval default null, a_keys text[] default null, a_bound bigint default null,
+    out subscription int, out created boolean, out keyed boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -110,6 +120,7 @@ begin
         perform trunkline.refuse(format('topic "%s" is pub/sub: its groups have names', a_topic), 'TL008', 'Name the group.');
     end if;
     perform trunkline.check_start(how, a_at, a_number);
+    perform trunkline.check_bound(a_bound);
     created := false;
     select s.id into subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
     if subscription is null then
@@ -137,6 +148,9 @@ begin
     if a_keys is not null then
         perform trunkline.check_keys(its, a_topic, a_keys);
         perform trunkline.want_keys(its, t, a_keys, created);
+    end if;
+    if its.status = 'DEAD' or created and how <> 'NOW' then
+        perform trunkline.begin_catch_up(its, t, a_bound);
     end if;
     update trunkline.subscription s set dead_after = a_dead_after where s.id = subscribe.subscription and s.dead_after <> a_dead_after;
 end $$;

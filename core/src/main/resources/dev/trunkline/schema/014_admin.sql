@@ -82,15 +82,19 @@ begin
     return passed;
 end $$;
 
--- Calls a dead group back to life; without history it begins at the end of the log, which is a gap.
-create function trunkline.resurrect(a_group text, a_topic text, a_history boolean default true) returns void
+-- Calls a dead group back to life; without history it begins at the end of the log, with a bound so many messages before it. What it misses is a gap.
+create function trunkline.resurrect(a_group text, a_topic text, a_history boolean default true, a_bound bigint default null) returns void
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 begin
+    perform trunkline.check_bound(a_bound);
     perform trunkline.change_group(a_group, a_topic, 'ACTIVE');
     if not a_history then
         perform trunkline.force_complete(a_group, a_topic);
+    else
+        perform from trunkline.topic t where t.name = a_topic for share;
+        perform trunkline.begin_catch_up(trunkline.group_of(a_group, a_topic), t, a_bound) from trunkline.topic t where t.name = a_topic;
     end if;
 end $$;
 

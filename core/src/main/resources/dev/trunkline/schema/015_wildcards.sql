@@ -177,9 +177,6 @@ create view trunkline.wildcards as
 
 -- ---- keys ----
 
--- Whether a group wants some keys only. It stays.
-alter table trunkline.subscription add column keyed boolean not null default false;
-
 -- A key that a group wants, from some offset on, per level.
 create table trunkline.wanted_key (
     subscription  int not null,
