@@ -91,6 +91,39 @@ public interface ConsumerGroupAdmin {
      */
     record Wildcard(String group, TopicPattern pattern, int topics, Instant createdAt) {}
 
+    /** What became of a message for a group. */
+    enum HandledState {
+        DONE,
+        /** The group's filter did not let it through, or the group does not want its key. */
+        REJECTED,
+        DEAD_LETTER,
+        /** It was a dead letter, and somebody has discarded it. */
+        DISCARDED,
+        /** It waits aside for its key. */
+        PARKED,
+        /** The group was not given it: see {@link #gaps}. */
+        GAP,
+        /** The group began after it. */
+        BEFORE_START,
+        NOT_YET
+    }
+
+    /**
+     * What became of a message for a group.
+     *
+     * @param missing the group has yet to handle it
+     * @param recordedAt when that was recorded, to the minute if it is long ago; empty: nobody knows, or it was not
+     * @param session the process that recorded it; empty: somebody who pulls, or as above
+     * @param epoch the epoch of the partition's owner, then
+     */
+    record Handled(
+            String group,
+            HandledState state,
+            boolean missing,
+            Optional<Instant> recordedAt,
+            Optional<String> session,
+            Optional<Long> epoch) {}
+
     /** Something that is known of a message. */
     record Fact(String fact, String detail) {}
 
@@ -189,6 +222,12 @@ public interface ConsumerGroupAdmin {
 
     /** Why a message is where it is, for a group. */
     List<Fact> explain(String group, String topic, int partition, long offset);
+
+    /**
+     * Which groups have handled a message, when, in which process, and who is missing. In mode {@link CompletionTrackingMode#REFERENCE_COUNTING} that is
+     * known until the message is dropped; otherwise when and by whom is known for some minutes.
+     */
+    List<Handled> audit(String topic, long messageId);
 
     /** What topics keep, and who holds it back. */
     List<TopicHealth> topics();

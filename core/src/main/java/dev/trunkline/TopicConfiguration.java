@@ -3,6 +3,7 @@ package dev.trunkline;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * What a topic is to be. Immutable; each {@code with} method returns a changed copy.
@@ -24,6 +25,7 @@ import java.util.Optional;
  * @param segmentBytes the size at which a segment of the log is closed
  * @param segmentAge the age at which a segment of the log is closed; messages are dropped by whole segments
  * @param keeping what is kept for groups that do not come for it
+ * @param tracking how much is remembered of who has handled what; can be changed later
  */
 public record TopicConfiguration(
         String name,
@@ -38,7 +40,8 @@ public record TopicConfiguration(
         int maxPayloadBytes,
         long segmentBytes,
         Duration segmentAge,
-        Keeping keeping) {
+        Keeping keeping,
+        CompletionTrackingMode tracking) {
 
     private static final int MEBIBYTE = 1024 * 1024;
 
@@ -51,6 +54,7 @@ public record TopicConfiguration(
         Objects.requireNonNull(retention, "retention");
         Objects.requireNonNull(segmentAge, "segmentAge");
         Objects.requireNonNull(keeping, "keeping");
+        Objects.requireNonNull(tracking, "tracking");
     }
 
     /** A topic whose messages go to one consumer each. */
@@ -77,195 +81,125 @@ public record TopicConfiguration(
                 MEBIBYTE,
                 256L * MEBIBYTE,
                 Duration.ofHours(1),
-                Keeping.standard());
+                Keeping.standard(),
+                CompletionTrackingMode.OFFSET_WATERMARK);
     }
 
-    public TopicConfiguration withSemantics(TopicSemantics newSemantics) {
-        return new TopicConfiguration(
-                name,
-                newSemantics,
-                ordering,
-                partitions,
-                lanes,
-                priorityLevels,
-                namespace,
-                task,
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withSemantics(TopicSemantics semantics) {
+        return with(draft -> draft.semantics = semantics);
     }
 
     /** {@link Ordering#THROUGHPUT} brings priority levels with it. */
-    public TopicConfiguration withOrdering(Ordering newOrdering) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                newOrdering,
-                partitions,
-                lanes,
-                newOrdering == Ordering.THROUGHPUT,
-                namespace,
-                task,
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withOrdering(Ordering ordering) {
+        return with(draft -> {
+            draft.ordering = ordering;
+            draft.priorityLevels = ordering == Ordering.THROUGHPUT;
+        });
     }
 
     /** Also sets the lanes to 4, or to the number of partitions if that is smaller. */
-    public TopicConfiguration withPartitions(int newPartitions) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                newPartitions,
-                Math.min(4, newPartitions),
-                priorityLevels,
-                namespace,
-                task,
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withPartitions(int partitions) {
+        return with(draft -> {
+            draft.partitions = partitions;
+            draft.lanes = Math.min(4, partitions);
+        });
     }
 
-    public TopicConfiguration withLanes(int newLanes) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                newLanes,
-                priorityLevels,
-                namespace,
-                task,
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withLanes(int lanes) {
+        return with(draft -> draft.lanes = lanes);
     }
 
-    public TopicConfiguration withPriorityLevels(boolean newPriorityLevels) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                lanes,
-                newPriorityLevels,
-                namespace,
-                task,
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withPriorityLevels(boolean priorityLevels) {
+        return with(draft -> draft.priorityLevels = priorityLevels);
     }
 
-    public TopicConfiguration withNamespace(String newNamespace) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                lanes,
-                priorityLevels,
-                Optional.of(newNamespace),
-                task,
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withNamespace(String namespace) {
+        return with(draft -> draft.namespace = Optional.of(namespace));
     }
 
-    public TopicConfiguration withTask(String newTask) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                lanes,
-                priorityLevels,
-                namespace,
-                Optional.of(newTask),
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withTask(String task) {
+        return with(draft -> draft.task = Optional.of(task));
     }
 
-    public TopicConfiguration withRetention(Duration newRetention) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                lanes,
-                priorityLevels,
-                namespace,
-                task,
-                newRetention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withRetention(Duration retention) {
+        return with(draft -> draft.retention = retention);
     }
 
-    public TopicConfiguration withMaxPayloadBytes(int newMaxPayloadBytes) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                lanes,
-                priorityLevels,
-                namespace,
-                task,
-                retention,
-                newMaxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                keeping);
+    public TopicConfiguration withMaxPayloadBytes(int maxPayloadBytes) {
+        return with(draft -> draft.maxPayloadBytes = maxPayloadBytes);
     }
 
-    public TopicConfiguration withSegments(long newSegmentBytes, Duration newSegmentAge) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                lanes,
-                priorityLevels,
-                namespace,
-                task,
-                retention,
-                maxPayloadBytes,
-                newSegmentBytes,
-                newSegmentAge,
-                keeping);
+    public TopicConfiguration withSegments(long bytes, Duration age) {
+        return with(draft -> {
+            draft.segmentBytes = bytes;
+            draft.segmentAge = age;
+        });
     }
 
-    public TopicConfiguration withKeeping(Keeping newKeeping) {
-        return new TopicConfiguration(
-                name,
-                semantics,
-                ordering,
-                partitions,
-                lanes,
-                priorityLevels,
-                namespace,
-                task,
-                retention,
-                maxPayloadBytes,
-                segmentBytes,
-                segmentAge,
-                newKeeping);
+    public TopicConfiguration withKeeping(Keeping keeping) {
+        return with(draft -> draft.keeping = keeping);
+    }
+
+    public TopicConfiguration withTracking(CompletionTrackingMode tracking) {
+        return with(draft -> draft.tracking = tracking);
+    }
+
+    private TopicConfiguration with(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.finish();
+    }
+
+    /** A copy that is being changed. */
+    private static final class Draft {
+        private final String name;
+        private TopicSemantics semantics;
+        private Ordering ordering;
+        private int partitions;
+        private int lanes;
+        private boolean priorityLevels;
+        private Optional<String> namespace;
+        private Optional<String> task;
+        private Duration retention;
+        private int maxPayloadBytes;
+        private long segmentBytes;
+        private Duration segmentAge;
+        private Keeping keeping;
+        private CompletionTrackingMode tracking;
+
+        Draft(TopicConfiguration topic) {
+            name = topic.name;
+            semantics = topic.semantics;
+            ordering = topic.ordering;
+            partitions = topic.partitions;
+            lanes = topic.lanes;
+            priorityLevels = topic.priorityLevels;
+            namespace = topic.namespace;
+            task = topic.task;
+            retention = topic.retention;
+            maxPayloadBytes = topic.maxPayloadBytes;
+            segmentBytes = topic.segmentBytes;
+            segmentAge = topic.segmentAge;
+            keeping = topic.keeping;
+            tracking = topic.tracking;
+        }
+
+        TopicConfiguration finish() {
+            return new TopicConfiguration(
+                    name,
+                    semantics,
+                    ordering,
+                    partitions,
+                    lanes,
+                    priorityLevels,
+                    namespace,
+                    task,
+                    retention,
+                    maxPayloadBytes,
+                    segmentBytes,
+                    segmentAge,
+                    keeping,
+                    tracking);
+        }
     }
 }

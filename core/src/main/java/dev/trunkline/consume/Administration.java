@@ -174,6 +174,21 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
     }
 
     @Override
+    public List<Handled> audit(String topic, long messageId) {
+        return list(
+                "audit",
+                row -> new Handled(
+                        row.getString(1),
+                        HandledState.valueOf(row.getString(2)),
+                        row.getBoolean(3),
+                        instant(row, 4),
+                        Optional.ofNullable(row.getString(5)),
+                        Optional.ofNullable(row.getObject(6, Long.class))),
+                topic,
+                messageId);
+    }
+
+    @Override
     public List<TopicHealth> topics() {
         return list(
                 "topicHealth",

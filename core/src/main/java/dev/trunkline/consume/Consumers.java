@@ -115,10 +115,10 @@ final class Consumers<T> {
         }
     }
 
-    /** Lets a consumer handle a message, if the group's filter does. */
-    void handle(LogMessage message, int attempt, long epoch, Transaction transaction) throws Exception {
+    /** Lets a consumer handle a message, if the group's filter does. Whether that is so. */
+    boolean handle(LogMessage message, int attempt, long epoch, Transaction transaction) throws Exception {
         if (!filter.test(message)) {
-            return;
+            return false;
         }
         T payload;
         try {
@@ -133,6 +133,7 @@ final class Consumers<T> {
         }
         try {
             consumer.effect().of(new Delivery<>(message, payload, group, attempt, epoch), transaction);
+            return true;
         } finally {
             if (limit != null) {
                 limit.release();

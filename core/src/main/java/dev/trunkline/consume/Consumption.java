@@ -157,6 +157,7 @@ final class Consumption implements Dispatcher.Work {
     private void tick() {
         View view = holdings.tick();
         dispatcher.pause(view.status().equals("PAUSED"));
+        dispatcher.locked(() -> runs.track(view.tracked()));
         hopeful |= !status.equals(view.status()) || historyHeld != view.historyHeld();
         status = view.status();
         historyHeld = view.historyHeld();

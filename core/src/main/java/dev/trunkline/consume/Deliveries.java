@@ -100,7 +100,7 @@ final class Deliveries {
         long began = System.nanoTime();
         worker.begin(run, unit);
         try {
-            consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> {
+            item.rejected = !consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> {
                 transact(worker, run, unit, marks.of(run.owned, run.strand, unit), connection -> {
                     body.on(connection);
                     return List.of();
@@ -246,7 +246,8 @@ final class Deliveries {
     }
 
     private void handle(Run run, Item item, Connection connection) throws Exception {
-        consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> body.on(connection));
+        item.rejected =
+                !consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> body.on(connection));
     }
 
     private Result apart(Worker worker, Run run, List<List<Item>> all) {

@@ -19,6 +19,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.ObjLongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** What is kept of groups, who holds their partitions, and how far they are: the functions of {@code 009_groups.sql}. */
 final class GroupTable {
@@ -42,8 +43,16 @@ final class GroupTable {
      * @param others how many partitions each other member holds
      * @param intents somebody has decided on dead letters
      * @param historyHeld somebody has stopped it catching up
+     * @param tracked it is to be recorded what was not for the group
      */
-    record View(String status, int partitions, int mine, List<Integer> others, boolean intents, boolean historyHeld) {}
+    record View(
+            String status,
+            int partitions,
+            int mine,
+            List<Integer> others,
+            boolean intents,
+            boolean historyHeld,
+            boolean tracked) {}
 
     Subscription subscribe(String group, String topic, SubscriptionOptions options) {
         Start start = options.start();
@@ -157,7 +166,13 @@ final class GroupTable {
                         }
                     }
                     return new View(
-                            row.getString(1), row.getInt(2), mine, others, row.getBoolean(5), row.getBoolean(6));
+                            row.getString(1),
+                            row.getInt(2),
+                            mine,
+                            others,
+                            row.getBoolean(5),
+                            row.getBoolean(6),
+                            row.getBoolean(7));
                 },
                 subscription);
     }
@@ -283,8 +298,18 @@ final class GroupTable {
         calls.run("releaseAllBut", session, subscription, partitions.toArray(Integer[]::new));
     }
 
-    /** What was done in one strand. */
-    record Entry(int subscription, Owned owned, Strand strand, long sequence, String done) {}
+    /**
+     * What was done in one strand.
+     *
+     * @param rejected what of it was not for the group; null: nothing, or nobody wants to know
+     */
+    record Entry(
+            int subscription,
+            Owned owned,
+            Strand strand,
+            long sequence,
+            String done,
+            @Nullable String rejected) {}
 
     /** Records entries and returns those that were refused: their partitions belong to somebody else. */
     List<Entry> record(long session, List<Entry> entries) {
@@ -301,7 +326,8 @@ final class GroupTable {
                 column(entries, Integer[]::new, entry -> entry.strand().number()),
                 column(entries, Long[]::new, entry -> entry.owned().epoch()),
                 column(entries, Long[]::new, Entry::sequence),
-                column(entries, String[]::new, Entry::done));
+                column(entries, String[]::new, Entry::done),
+                column(entries, String[]::new, Entry::rejected));
         List<Entry> refused = new ArrayList<>(entries);
         for (int number : accepted) {
             refused.remove(entries.get(number - 1));
@@ -309,7 +335,8 @@ final class GroupTable {
         return refused;
     }
 
-    private static <T> T[] column(List<Entry> entries, IntFunction<T[]> array, Function<Entry, T> column) {
+    private static <T> T[] column(
+            List<Entry> entries, IntFunction<T[]> array, Function<Entry, ? extends @Nullable T> column) {
         return entries.stream().map(column).toArray(array);
     }
 

@@ -235,7 +235,12 @@ final class Holdings {
                 for (Strand strand : partition.strands()) {
                     if (strand.isChanged() && !partition.isLost()) {
                         entries.add(new Entry(
-                                subscription.id(), partition, strand, strand.nextSequence(), strand.takeDone()));
+                                subscription.id(),
+                                partition,
+                                strand,
+                                strand.nextSequence(),
+                                strand.takeDone(),
+                                strand.takeRejected()));
                     }
                 }
             }

@@ -75,6 +75,8 @@ final class Run {
         boolean parked;
         /** It was noted that it is being started. */
         boolean noted;
+        /** The group's filter did not let it through. */
+        boolean rejected;
         /** It is over, though its handler has not returned. */
         boolean abandoned;
 

@@ -42,6 +42,7 @@ final class Runs {
     private long bytes;
     private long unrecorded;
     private boolean wanted;
+    private boolean tracked;
 
     /** @param needed the group's loop has something to do */
     Runs(Cut cut, Ready ready, Runnable needed) {
@@ -69,6 +70,11 @@ final class Runs {
         wanted = true;
     }
 
+    /** Whether it is recorded what was not for the group. */
+    void track(boolean newTracked) {
+        tracked = newTracked;
+    }
+
     /** How many messages were done since the last call. */
     long takeUnrecorded() {
         long count = unrecorded;
@@ -85,7 +91,7 @@ final class Runs {
                 continue;
             }
             if (!strand.wants(message)) {
-                strand.complete(message.offset());
+                complete(strand, message.offset(), true);
                 unrecorded++;
                 continue;
             }
@@ -215,11 +221,19 @@ final class Runs {
         }
     }
 
-    private static void record(Owned owned, Item item) {
+    private void record(Owned owned, Item item) {
         if (item.parked) {
             owned.parked--;
         } else {
-            item.strand.complete(item.message.offset());
+            complete(item.strand, item.message.offset(), item.rejected);
+        }
+    }
+
+    private void complete(Strand strand, long offset, boolean rejected) {
+        if (rejected && tracked) {
+            strand.reject(offset);
+        } else {
+            strand.complete(offset);
         }
     }
 

@@ -33,6 +33,12 @@ final class Strand {
     @Nullable
     Run keyless;
 
+    /** Offsets that were not for the group and are to be recorded as that; those that were, last; both from {@link #rejectedFrom} on. */
+    private final BitSet rejected = new BitSet();
+
+    private final BitSet rejectedBefore = new BitSet();
+    private long rejectedFrom;
+
     /** What lies before this offset was there when the group began. */
     private long history;
 
@@ -101,6 +107,15 @@ final class Strand {
         }
     }
 
+    /** As {@link #complete}, of a message that was not for the group, which is to be recorded. */
+    void reject(long offset) {
+        if (rejected.isEmpty() && rejectedBefore.isEmpty()) {
+            rejectedFrom = base;
+        }
+        rejected.set((int) (offset - rejectedFrom));
+        complete(offset);
+    }
+
     /** The number of the next record of this strand. */
     long nextSequence() {
         return ++sequence;
@@ -113,6 +128,7 @@ final class Strand {
     /** Records may have been lost: what is done must be recorded again. */
     void touch() {
         changed = true;
+        rejected.or(rejectedBefore);
     }
 
     /** What is done, as a multirange; from now on it counts as recorded. */
@@ -122,12 +138,28 @@ final class Strand {
         if (cursor > 0) {
             ranges.append("[0,").append(cursor).append(')');
         }
-        int from = done.nextSetBit((int) (cursor - base));
+        return append(ranges, done, (int) (cursor - base), base);
+    }
+
+    /** What was rejected since this was last asked, as a multirange; null: nothing. */
+    @Nullable
+    String takeRejected() {
+        rejectedBefore.clear();
+        if (rejected.isEmpty()) {
+            return null;
+        }
+        rejectedBefore.or(rejected);
+        rejected.clear();
+        return append(new StringBuilder("{"), rejectedBefore, 0, rejectedFrom);
+    }
+
+    private static String append(StringBuilder ranges, BitSet offsets, int first, long base) {
+        int from = offsets.nextSetBit(first);
         while (from >= 0) {
-            int to = done.nextClearBit(from);
+            int to = offsets.nextClearBit(from);
             ranges.append(ranges.length() > 1 ? "," : "");
             ranges.append('[').append(base + from).append(',').append(base + to).append(')');
-            from = done.nextSetBit(to);
+            from = offsets.nextSetBit(to);
         }
         return ranges.append('}').toString();
     }

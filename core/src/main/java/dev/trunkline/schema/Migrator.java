@@ -34,7 +34,8 @@ public final class Migrator {
             "013_life.sql",
             "014_admin.sql",
             "015_wildcards.sql",
-            "016_catch_up.sql");
+            "016_catch_up.sql",
+            "017_tracking.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");

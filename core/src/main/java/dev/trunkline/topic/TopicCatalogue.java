@@ -1,5 +1,6 @@
 package dev.trunkline.topic;
 
+import dev.trunkline.CompletionTrackingMode;
 import dev.trunkline.InvalidTopicException;
 import dev.trunkline.Keeping;
 import dev.trunkline.Ordering;
@@ -55,6 +56,7 @@ public final class TopicCatalogue implements Topics {
             statement.setLong(11, topic.segmentBytes());
             statement.setString(12, topic.segmentAge().toString());
             bind(statement, 13, topic.keeping());
+            statement.setString(17, topic.tracking().name());
         });
     }
 
@@ -90,6 +92,7 @@ public final class TopicCatalogue implements Topics {
             statement.setLong(7, topic.segmentBytes());
             statement.setString(8, topic.segmentAge().toString());
             bind(statement, 9, topic.keeping());
+            statement.setString(13, topic.tracking().name());
         });
     }
 
@@ -222,7 +225,8 @@ public final class TopicCatalogue implements Topics {
                         Duration.ofSeconds(row.getLong("unheard_retention")),
                         row.getString("unheard").equals("REFUSE"),
                         Duration.ofSeconds(row.getLong("zombie_ttl")),
-                        Duration.ofSeconds(row.getLong("hard_cap"))));
+                        Duration.ofSeconds(row.getLong("hard_cap"))),
+                CompletionTrackingMode.valueOf(row.getString("tracking")));
     }
 
     /** Sets a statement's parameters. */

@@ -51,7 +51,7 @@ select trunkline.join_group(?, ?)
 select trunkline.leave_group(?, ?)
 
 -- name: shares
-select s.status, s.partitions, s.sessions, s.counts, s.intents, s.history_held from trunkline.shares(?) s
+select s.status, s.partitions, s.sessions, s.counts, s.intents, s.history_held, s.tracked from trunkline.shares(?) s
 
 -- name: take
 select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?, ?) t
@@ -88,7 +88,7 @@ select trunkline.release(?, ?, ?)
 select trunkline.release_all_but(?, ?, ?)
 
 -- name: record
-select trunkline.record(?, ?, ?, ?, ?, ?, ?)
+select trunkline.record(?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: suspects
 select s.strand, s."offset", s.alone from trunkline.suspects(?, ?) s
@@ -217,3 +217,6 @@ select e.fact, e.detail from trunkline.explain(?, ?, ?, ?, ?) e
 select h.topic, h.segments, h.bytes, h.groups, h.unheard, h.pinned_by, h.pinned_since, h.pinned_bytes, h.falling_behind
 from trunkline.topic_health h
 order by h.topic
+
+-- name: audit
+select a.group_name, a.outcome, a.missing, a.recorded_at, a.session, a.epoch from trunkline.audit(?, ?) a

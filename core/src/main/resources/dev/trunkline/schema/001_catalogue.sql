@@ -39,6 +39,8 @@ create table trunkline.topic (
     unheard_retention  interval not null default '24 hours' check (unheard_retention > '0'),
     -- Whether it takes messages while it has no group.
     unheard            text not null default 'KEEP' check (unheard in ('KEEP', 'REFUSE')),
+    -- How much is remembered of who has handled what.
+    tracking           text not null default 'OFFSET_WATERMARK' check (tracking in ('OFFSET_WATERMARK', 'REFERENCE_COUNTING')),
     max_payload_bytes  int not null check (max_payload_bytes between 1 and 268435456),
     -- The same, or -1 while it takes no messages: what publishers look at anyway.
     accepts_bytes      int not null,

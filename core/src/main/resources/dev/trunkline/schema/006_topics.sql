@@ -17,7 +17,7 @@ create function trunkline.create_topic(
     levels int default null, namespace text default null, task text default null, retention interval default '7 days',
     max_payload_bytes int default 1048576, segment_bytes bigint default 268435456, segment_age interval default '1 hour',
     hard_cap interval default '30 days', zombie_ttl interval default '7 days', unheard_retention interval default '24 hours',
-    unheard text default 'KEEP') returns int
+    unheard text default 'KEEP', tracking text default 'OFFSET_WATERMARK') returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -36,11 +36,11 @@ begin
     begin
         insert into trunkline.topic
             (name, namespace, task, semantics, ordering, partitions, lanes, levels, retention, max_payload_bytes, accepts_bytes,
-             segment_bytes, segment_age, hard_cap, zombie_ttl, unheard_retention, unheard)
+             segment_bytes, segment_age, hard_cap, zombie_ttl, unheard_retention, unheard, tracking)
         values (name, namespace, task, semantics, ordering, partitions, coalesce(lanes, least(4, partitions)),
             coalesce(levels, case ordering when 'THROUGHPUT' then 3 else 1 end), retention, max_payload_bytes,
             case when unheard = 'REFUSE' and semantics = 'PUB_SUB' then -1 else max_payload_bytes end, segment_bytes, segment_age, hard_cap, zombie_ttl,
-            unheard_retention, unheard)
+            unheard_retention, unheard, tracking)
         returning id, topic.partitions * topic.levels into topic_id, size;
     exception when check_violation or not_null_violation then
         raise 'topic "%" can not be created: %', name, sqlerrm using errcode = 'TL005',
@@ -61,7 +61,8 @@ end $$;
 create function trunkline.alter_topic(
     name text, semantics text default null, namespace text default null, task text default null, retention interval default null,
     max_payload_bytes int default null, segment_bytes bigint default null, segment_age interval default null,
-    hard_cap interval default null, zombie_ttl interval default null, unheard_retention interval default null, unheard text default null) returns void
+    hard_cap interval default null, zombie_ttl interval default null, unheard_retention interval default null, unheard text default null,
+    tracking text default null) returns void
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -75,13 +76,18 @@ begin
     if had.id is null then
         perform trunkline.refuse(format('there is no topic "%s"', name), 'TL001', 'Create it with trunkline.create_topic(...).');
     end if;
+    if tracking <> had.tracking then
+        -- What was recorded up to now is remembered as it was to be.
+        perform trunkline.fold_progress(0), trunkline.fold_progress(1);
+    end if;
     update trunkline.topic t
     set semantics = coalesce(alter_topic.semantics, t.semantics), namespace = coalesce(alter_topic.namespace, t.namespace),
         task = coalesce(alter_topic.task, t.task), retention = coalesce(alter_topic.retention, t.retention),
         max_payload_bytes = coalesce(alter_topic.max_payload_bytes, t.max_payload_bytes),
         segment_bytes = coalesce(alter_topic.segment_bytes, t.segment_bytes), segment_age = coalesce(alter_topic.segment_age, t.segment_age),
         hard_cap = coalesce(alter_topic.hard_cap, t.hard_cap), zombie_ttl = coalesce(alter_topic.zombie_ttl, t.zombie_ttl),
-        unheard_retention = coalesce(alter_topic.unheard_retention, t.unheard_retention), unheard = coalesce(alter_topic.unheard, t.unheard)
+        unheard_retention = coalesce(alter_topic.unheard_retention, t.unheard_retention), unheard = coalesce(alter_topic.unheard, t.unheard),
+        tracking = coalesce(alter_topic.tracking, t.tracking)
     where t.id = had.id;
     if semantics <> had.semantics then
         perform trunkline.rename_shared_group(had.id, semantics);

@@ -79,6 +79,9 @@ begin
                 epoch         bigint not null,
                 sequence      bigint not null,
                 done          int8multirange not null,
+                -- What of it was not for the group, where that is remembered; and who says so. Null: somebody who pulls.
+                rejected      int8multirange,
+                session       bigint,
                 recorded_at   timestamptz not null default clock_timestamp(),
                 primary key (subscription, strand, epoch, sequence)
             ) with (autovacuum_enabled = off);
@@ -256,7 +259,8 @@ $$;
 -- Records what was done, for all groups of a process in one statement. Returns the numbers of the rows that were accepted; the others are fenced:
 -- somebody else owns their partition now.
 create function trunkline.record(
-    a_session bigint, a_subscriptions int[], a_partitions int[], a_strands int[], a_epochs bigint[], a_sequences bigint[], a_done text[]) returns int[]
+    a_session bigint, a_subscriptions int[], a_partitions int[], a_strands int[], a_epochs bigint[], a_sequences bigint[], a_done text[],
+    a_rejected text[] default null) returns int[]
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
@@ -271,12 +275,14 @@ begin
         order by h.subscription, h.partition
         for no key update of h) k;
     if (select i.progress_slot from trunkline.installation i) = 0 then
-        insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done)
-        select a_subscriptions[n], a_strands[n], a_epochs[n], a_sequences[n], a_done[n]::int8multirange from unnest(held) n
+        insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done, rejected, session)
+        select a_subscriptions[n], a_strands[n], a_epochs[n], a_sequences[n], a_done[n]::int8multirange, a_rejected[n]::int8multirange, a_session
+        from unnest(held) n
         on conflict do nothing;
     else
-        insert into trunkline.progress_1 (subscription, strand, epoch, sequence, done)
-        select a_subscriptions[n], a_strands[n], a_epochs[n], a_sequences[n], a_done[n]::int8multirange from unnest(held) n
+        insert into trunkline.progress_1 (subscription, strand, epoch, sequence, done, rejected, session)
+        select a_subscriptions[n], a_strands[n], a_epochs[n], a_sequences[n], a_done[n]::int8multirange, a_rejected[n]::int8multirange, a_session
+        from unnest(held) n
         on conflict do nothing;
     end if;
     return held;
@@ -301,6 +307,11 @@ as $$
 declare
     folded bigint;
 begin
+    if exists (select from trunkline.topic t where t.tracking = 'REFERENCE_COUNTING') then
+        -- Nothing is recorded between what is traced and what is folded.
+        perform from trunkline.holder h order by h.subscription, h.partition for no key update;
+        perform trunkline.trace_progress(slot);
+    end if;
     execute format($q$
         with found as (
             select p.subscription, p.strand %% t.partitions as partition, p.strand / t.partitions as level, p.epoch, range_agg(p.done) as done,

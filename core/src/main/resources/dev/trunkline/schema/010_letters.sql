@@ -120,13 +120,20 @@ create function trunkline.settle(
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
+declare
+    settled bigint[];
 begin
     if trunkline.record(a_session, array[a_subscription], array[a_partition], array[a_strand], array[a_epoch], array[a_sequence],
                         array[trunkline.ranges(a_offsets)]) is null then
         return false;
     end if;
     if a_parked then
-        delete from trunkline.parked p where p.subscription = a_subscription and p.strand = a_strand and p."offset" = any (a_offsets);
+        with gone as (
+            delete from trunkline.parked p where p.subscription = a_subscription and p.strand = a_strand and p."offset" = any (a_offsets)
+            returning p."offset"
+        )
+        select array_agg(g."offset") into settled from gone g;
+        perform trunkline.trace(a_subscription, a_strand, trunkline.ranges(settled)::int8multirange, 'DONE', a_epoch, a_session) where settled is not null;
     end if;
     return true;
 end $$;
@@ -288,6 +295,7 @@ as $$
 declare
     t trunkline.topic;
     carried int;
+    strands int[]; offsets bigint[];
 begin
     select k.* into t from trunkline.subscription s join trunkline.topic k on k.id = s.topic where s.id = a_subscription;
     with gone as (
@@ -312,7 +320,12 @@ begin
         from gone g where g.intent = 'REDRIVE' and g.key is not null and t.ordering = 'ORDERED'
         on conflict do nothing
     )
-    select count(*) into carried from gone;
+    select count(*), array_agg(g.strand) filter (where g.intent = 'DISCARD'), array_agg(g."offset") filter (where g.intent = 'DISCARD')
+    into carried, strands, offsets
+    from gone g;
+    perform trunkline.trace(a_subscription, x.strand, int8multirange(int8range(x."offset", x."offset" + 1)), 'DISCARDED', h.epoch, h.session)
+    from unnest(strands, offsets) x (strand, "offset")
+    join trunkline.holder h on h.subscription = a_subscription and h.partition = x.strand % t.partitions;
     return carried;
 end $$;
 
@@ -367,14 +380,15 @@ $$;
 
 -- What a member decides by: the partitions of every live session that takes part, and the group's status.
 create function trunkline.shares(a_subscription int, out status text, out partitions int, out sessions bigint[], out counts int[], out intents boolean,
-    out history_held boolean)
+    out history_held boolean, out tracked boolean)
     language sql stable security definer
     set search_path = pg_catalog, pg_temp
 as $$
     select s.status, (select count(*)::int from trunkline.holder h where h.subscription = s.id), m.sessions, m.counts,
            exists (select from trunkline.dead_letter d where d.subscription = s.id and d.intent is not null),
-           s.catch_up_cancelled
+           s.catch_up_cancelled, t.tracking = 'REFERENCE_COUNTING'
     from trunkline.subscription s
+    left join trunkline.topic t on t.id = s.topic
     left join lateral (
         select array_agg(m.session order by m.session) as sessions, array_agg(h.held order by m.session) as counts
         from trunkline.member m

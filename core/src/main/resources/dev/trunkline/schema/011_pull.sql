@@ -316,16 +316,17 @@ begin
     park := park * int8multirange(int8range(0, upper(give)));
 end $$;
 
-create function trunkline.append_done(a_subscription int, a_strand int, a_epoch bigint, a_sequence bigint, a_done int8multirange) returns void
+create function trunkline.append_done(a_subscription int, a_strand int, a_epoch bigint, a_sequence bigint, a_done int8multirange,
+    a_rejected int8multirange default null) returns void
     language plpgsql
 as $$
 begin
     if (select i.progress_slot from trunkline.installation i) = 0 then
-        insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done)
-        values (a_subscription, a_strand, a_epoch, a_sequence, a_done);
+        insert into trunkline.progress_0 (subscription, strand, epoch, sequence, done, rejected)
+        values (a_subscription, a_strand, a_epoch, a_sequence, a_done, a_rejected);
     else
-        insert into trunkline.progress_1 (subscription, strand, epoch, sequence, done)
-        values (a_subscription, a_strand, a_epoch, a_sequence, a_done);
+        insert into trunkline.progress_1 (subscription, strand, epoch, sequence, done, rejected)
+        values (a_subscription, a_strand, a_epoch, a_sequence, a_done, a_rejected);
     end if;
 end $$;
 
@@ -533,7 +534,8 @@ begin
                 unwanted := trunkline.unwanted(s, t, a_strand, trunkline.first_of(state.undone, trunkline.pull_window()));
                 if not isempty(unwanted) then
                     g.sequence := g.sequence + 1;
-                    perform trunkline.append_done(s.id, a_strand, g.epoch, g.sequence, state.done + unwanted);
+                    perform trunkline.append_done(s.id, a_strand, g.epoch, g.sequence, state.done + unwanted,
+                        case t.tracking when 'REFERENCE_COUNTING' then unwanted end);
                     continue;
                 end if;
             end if;
@@ -636,6 +638,7 @@ declare
     g trunkline.grants;
     acked int8multirange;
     early bigint;
+    settled bigint[];
 begin
     perform trunkline.check_pull();
     c := trunkline.claim(a_token, a_subscription);
@@ -660,9 +663,14 @@ begin
     delete from trunkline.attempt a
     where a.subscription = g.subscription and a.strand = g.strand and a."offset" >= lower(acked) and a."offset" < upper(acked)
       and acked @> a."offset";
-    delete from trunkline.parked p
-    where p.subscription = g.subscription and p.strand = g.strand and p."offset" >= lower(acked) and p."offset" < upper(acked)
-      and acked @> p."offset";
+    with gone as (
+        delete from trunkline.parked p
+        where p.subscription = g.subscription and p.strand = g.strand and p."offset" >= lower(acked) and p."offset" < upper(acked)
+          and acked @> p."offset"
+        returning p."offset"
+    )
+    select array_agg(k."offset") into settled from gone k;
+    perform trunkline.trace(g.subscription, g.strand, trunkline.ranges(settled)::int8multirange, 'DONE', g.epoch, null) where settled is not null;
     return trunkline.append_rest(g, state.done + acked, g.given - acked);
 end $$;
 

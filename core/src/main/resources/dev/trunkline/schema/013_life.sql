@@ -290,6 +290,7 @@ begin
     delete from trunkline.suspect p where p.subscription = any (old);
     delete from trunkline.grant_base g where g.subscription = any (old);
     delete from trunkline.wanted_key k where k.subscription = any (old);
+    delete from trunkline.trail r where r.subscription = any (old);
     delete from trunkline.dead_letter d where d.subscription = any (forgotten);
     delete from trunkline.gap g where g.subscription = any (forgotten);
     delete from trunkline.group_event e where e.subscription = any (forgotten);
@@ -382,5 +383,7 @@ begin
     end if;
     perform trunkline.pass_over(s.id, next_bases, 'RETENTION') from trunkline.subscription s
     where s.topic = a_topic and s.status <> 'CANCELLED' and exists (select from trunkline.holder h where h.subscription = s.id) order by s.id;
+    delete from trunkline.trail r using trunkline.subscription s
+    where s.topic = a_topic and r.subscription = s.id and upper(r.offsets) <= next_bases[r.strand + 1];
     return trunkline.drop_segment(a_topic, keep);
 end $$;

@@ -32,6 +32,7 @@ begin
             trunkline.advance_outbox, trunkline.clear_outbox, trunkline.prune_marks, trunkline.rotate_idempotency,
             trunkline.rotate_progress, trunkline.fold_progress, trunkline.fold_grants, trunkline.watch_groups, trunkline.sweep_groups,
             trunkline.trim, trunkline.pass_over, trunkline.open_or_close, trunkline.rename_shared_group,
-            trunkline.match_topics, trunkline.want_keys, trunkline.begin_catch_up from trunkline_app;
+            trunkline.match_topics, trunkline.want_keys, trunkline.begin_catch_up,
+            trunkline.trace_progress, trunkline.trace from trunkline_app;
     end if;
 end $$;
