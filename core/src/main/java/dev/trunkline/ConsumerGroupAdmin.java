@@ -134,7 +134,10 @@ public interface ConsumerGroupAdmin {
      * @param pinnedBy a group that keeps messages whose retention is over
      * @param pinnedSince since when
      * @param pinnedBytes how much that is
-     * @param fallingBehind messages that may go are still there
+     * @param fallingBehind upkeep is falling behind: several segments may go and are still there
+     * @param overdueSegments how many
+     * @param dropped messages that were dropped in the last hour
+     * @param published messages that were published in the last hour, or since the segment before it began
      */
     record TopicHealth(
             String topic,
@@ -145,7 +148,10 @@ public interface ConsumerGroupAdmin {
             Optional<String> pinnedBy,
             Optional<Instant> pinnedSince,
             long pinnedBytes,
-            boolean fallingBehind) {}
+            boolean fallingBehind,
+            int overdueSegments,
+            long dropped,
+            long published) {}
 
     /** All groups, by topic and name; cancelled ones too, until they are forgotten. */
     List<GroupState> groups();

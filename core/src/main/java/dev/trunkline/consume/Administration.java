@@ -201,7 +201,10 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
                         Optional.ofNullable(row.getString(6)),
                         instant(row, 7),
                         row.getLong(8),
-                        row.getBoolean(9)));
+                        row.getBoolean(9),
+                        row.getInt(10),
+                        row.getLong(11),
+                        row.getLong(12)));
     }
 
     private static GroupState state(ResultSet row) throws SQLException {

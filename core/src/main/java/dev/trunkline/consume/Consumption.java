@@ -343,6 +343,10 @@ final class Consumption implements Dispatcher.Work {
 
     // ---- for others ----
 
+    boolean isOf(Subscription other) {
+        return subscription.id() == other.id();
+    }
+
     /** Whether no handler runs that might end. */
     boolean isQuiet() {
         return dispatcher.isQuiet();

@@ -106,16 +106,16 @@ public final class Groups implements AutoCloseable {
 
     Consumption consume(Group<?> group, SubscriptionOptions options, Consumers<?> consumers, Monitor monitor) {
         Parts shared = parts();
-        if (isStarted(group.name(), group.topic())) {
-            throw new ConsumerGroupException(group + " is started in this process already, for topic \"" + group.topic()
-                    + "\": add consumers to that one");
-        }
         if (!options.partitions().isEmpty()) {
             requirePartitions(group.topic(), shared.table().partitions(group.topic()), options.partitions());
         }
         GroupTable.Subscription subscription = group.isFound()
                 ? shared.table().find(group.name(), group.topic())
                 : shared.table().subscribe(group.name(), group.topic(), options);
+        if (started.values().stream().anyMatch(other -> other.isOf(subscription))) {
+            throw new ConsumerGroupException(group + " is started in this process already, for topic \"" + group.topic()
+                    + "\": add consumers to that one");
+        }
         Consumption consumption =
                 new Consumption(group.name(), group.topic(), subscription, options, consumers, monitor, shared);
         started.put(group, consumption);

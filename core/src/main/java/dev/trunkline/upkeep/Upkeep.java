@@ -1,5 +1,6 @@
 package dev.trunkline.upkeep;
 
+import dev.trunkline.TrunklineException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
 import dev.trunkline.database.Loop;
@@ -11,12 +12,16 @@ import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs the steps of upkeep now and then. What is locked is left for the next time. */
+/**
+ * Runs the steps of upkeep now and then, if it is this process's turn: one does it for all, and another takes over when that is gone. Each step is
+ * safe to repeat. What is locked is left for the next time.
+ */
 public final class Upkeep implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Upkeep.class);
@@ -26,6 +31,8 @@ public final class Upkeep implements AutoCloseable {
     private final Database database;
     private final Statements statements;
     private final Loop loop;
+    private final String who = UUID.randomUUID().toString();
+    private boolean hasTurn;
     private int runs;
 
     public Upkeep(Database database) {
@@ -40,7 +47,14 @@ public final class Upkeep implements AutoCloseable {
     }
 
     private Duration step() {
-        runOnce();
+        boolean had = hasTurn;
+        hasTurn = ask("takeTurn");
+        if (hasTurn != had) {
+            log.debug("this process {} upkeep", hasTurn ? "does the" : "no longer does the");
+        }
+        if (hasTurn) {
+            runOnce();
+        }
         return INTERVAL.plusMillis(ThreadLocalRandom.current().nextLong(1_000));
     }
 
@@ -101,8 +115,29 @@ public final class Upkeep implements AutoCloseable {
         }
     }
 
+    /** About the turn. Whether it is this process's. */
+    private boolean ask(String name) {
+        return database.call(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
+                statement.setString(1, who);
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    return row.getBoolean(1);
+                }
+            }
+        });
+    }
+
+    /** Another process may do the upkeep at once. */
     @Override
     public void close() {
         loop.close();
+        if (hasTurn) {
+            try {
+                ask("leaveTurn");
+            } catch (TrunklineException e) {
+                log.debug("others will see after a while that this process does no more upkeep: {}", e.getMessage());
+            }
+        }
     }
 }

@@ -214,7 +214,8 @@ order by g.at, g.partition, g.priority, g."from"
 select e.fact, e.detail from trunkline.explain(?, ?, ?, ?, ?) e
 
 -- name: topicHealth
-select h.topic, h.segments, h.bytes, h.groups, h.unheard, h.pinned_by, h.pinned_since, h.pinned_bytes, h.falling_behind
+select h.topic, h.segments, h.bytes, h.groups, h.unheard, h.pinned_by, h.pinned_since, h.pinned_bytes, h.falling_behind,
+       h.overdue_segments, h.dropped_messages, h.published_messages
 from trunkline.topic_health h
 order by h.topic
 

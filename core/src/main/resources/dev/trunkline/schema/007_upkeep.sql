@@ -136,6 +136,34 @@ exception when lock_not_available then
     return false;
 end $$;
 
+-- Whose turn it is to do the upkeep: one process does it at a time, so that not all of them do. If two did, no harm would come of it.
+create table trunkline.upkeep_turn (
+    only_row  boolean primary key default true check (only_row),
+    who       text,
+    since     timestamptz,
+    until     timestamptz
+) with (fillfactor = 50);
+insert into trunkline.upkeep_turn default values;
+
+-- Takes a turn, or keeps it, for so long. False: somebody else has it.
+create function trunkline.take_turn(a_who text, a_for interval default '15 seconds') returns boolean
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update trunkline.upkeep_turn t
+    set who = a_who, since = case when t.who = a_who then t.since else clock_timestamp() end, until = clock_timestamp() + a_for
+    where t.who is null or t.who = a_who or t.until < clock_timestamp();
+    return found;
+end $$;
+
+create function trunkline.leave_turn(a_who text) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    update trunkline.upkeep_turn t set who = null, until = null where t.who = a_who
+$$;
+
 -- One step of upkeep, by the clock and by the rules: what applications may ask for. Null: there was nothing to do.
 create function trunkline.upkeep(step text, a_topic int default null) returns int
     language plpgsql security definer

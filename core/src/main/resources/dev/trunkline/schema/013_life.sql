@@ -291,6 +291,7 @@ begin
     delete from trunkline.grant_base g where g.subscription = any (old);
     delete from trunkline.wanted_key k where k.subscription = any (old);
     delete from trunkline.trail r where r.subscription = any (old);
+    delete from trunkline.dropped_segment d where d.at < clock - interval '1 day';
     delete from trunkline.dead_letter d where d.subscription = any (forgotten);
     delete from trunkline.gap g where g.subscription = any (forgotten);
     delete from trunkline.group_event e where e.subscription = any (forgotten);
@@ -366,24 +367,47 @@ begin
     return passed;
 end $$;
 
+-- Segments that upkeep has dropped within the last day.
+create table trunkline.dropped_segment (
+    topic     int not null,
+    at        timestamptz not null,
+    messages  bigint not null,
+    bytes     bigint not null
+);
+
+-- The bases behind the oldest segment of a topic, if all of it may go; else null.
+create function trunkline.droppable(a_topic int, clock timestamptz) returns bigint[]
+    language sql stable
+as $$
+    select n.bases
+    from (select trunkline.watermark(a_topic, clock) as keep) w
+    cross join lateral (select s.bases from trunkline.segment s where s.topic = a_topic order by s.id offset 1 limit 1) n
+    where w.keep is not null and not exists (select from generate_subscripts(n.bases, 1) p where w.keep[p] < n.bases[p])
+$$;
+
 -- Drops the oldest segment of a topic if all of it may go; what a group has not done of it becomes a gap of that group.
 create function trunkline.trim(a_topic int, clock timestamptz default clock_timestamp()) returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
 as $$
 declare
-    keep bigint[]; next_bases bigint[];
+    upto bigint[];
 begin
-    -- Who subscribes locks the topic too: a group that begins now is seen by the next statement, or begins after the drop.
-    perform from trunkline.topic t where t.id = a_topic for update;
-    keep := trunkline.watermark(a_topic, clock);
-    select s.bases into next_bases from trunkline.segment s where s.topic = a_topic order by s.id offset 1 limit 1;
-    if keep is null or next_bases is null or exists (select from generate_subscripts(next_bases, 1) p where keep[p] < next_bases[p]) then
+    if trunkline.droppable(a_topic, clock) is null then
         return null;
     end if;
-    perform trunkline.pass_over(s.id, next_bases, 'RETENTION') from trunkline.subscription s
+    -- Who subscribes locks the topic too: a group that begins now is seen by the next statement, or begins after the drop.
+    perform from trunkline.topic t where t.id = a_topic for update;
+    upto := trunkline.droppable(a_topic, clock);
+    if upto is null then
+        return null;
+    end if;
+    perform trunkline.pass_over(s.id, upto, 'RETENTION') from trunkline.subscription s
     where s.topic = a_topic and s.status <> 'CANCELLED' and exists (select from trunkline.holder h where h.subscription = s.id) order by s.id;
     delete from trunkline.trail r using trunkline.subscription s
-    where s.topic = a_topic and r.subscription = s.id and upper(r.offsets) <= next_bases[r.strand + 1];
-    return trunkline.drop_segment(a_topic, keep);
+    where s.topic = a_topic and r.subscription = s.id and upper(r.offsets) <= upto[r.strand + 1];
+    insert into trunkline.dropped_segment (topic, at, messages, bytes)
+    select a_topic, clock, (select sum(upto[n] - s.bases[n]) from generate_subscripts(s.bases, 1) n), pg_total_relation_size(format('trunkline.segment_%s', s.id)::regclass)
+    from trunkline.segment s where s.topic = a_topic order by s.id limit 1;
+    return trunkline.drop_segment(a_topic, upto);
 end $$;

@@ -142,14 +142,21 @@ create view trunkline.groups as
         select count(*) filter (where k.ended_at is null) as members, max(k.beat_at) as last_beat_at
         from trunkline.member x join trunkline.session k on k.id = x.session where x.subscription = s.id) m;
 
--- One line for each topic: how much it keeps, and which group holds back what retention would let go, since when, and how much that is.
+-- One line for each topic: how much it keeps, and which group holds back what retention would let go, since when, and how much that is; how many
+-- segments could go and are still there; and how many messages were dropped and published in the last hour, or since the segment before it began.
 create view trunkline.topic_health as
     select t.name as topic, t.semantics, g.segments, g.bytes, g.oldest as oldest_segment_opened_at,
            n.groups, t.semantics = 'PUB_SUB' and n.groups = 0 as unheard,
            k.pinned_by, k.pinned_since, k.pinned_bytes,
-           -- More than two segments that could go, and are still there.
-           (select count(*) from trunkline.segment s
-            where s.topic = t.id and k.pinned_by is null and s.opened_at < clock_timestamp() - t.retention) > 3 as falling_behind
+           o.overdue_segments, o.overdue_segments > 2 as falling_behind,
+           (select coalesce(sum(d.messages), 0)::bigint from trunkline.dropped_segment d
+            where d.topic = t.id and d.at > clock_timestamp() - interval '1 hour') as dropped_messages,
+           (select coalesce(sum(b.ends[n] - coalesce(x.bases[n], b.firsts[n])), 0)::bigint
+            from trunkline.bounds(t.id) b
+            left join lateral (
+                select s.bases from trunkline.segment s
+                where s.topic = t.id and s.opened_at <= clock_timestamp() - interval '1 hour' order by s.id desc limit 1) x on true
+            cross join lateral generate_subscripts(b.ends, 1) n) as published_messages
     from trunkline.topic t
     cross join lateral (
         select count(*) as segments, sum(pg_total_relation_size(format('trunkline.segment_%s', s.id)::regclass))::bigint as bytes, min(s.opened_at) as oldest
@@ -171,7 +178,11 @@ create view trunkline.topic_health as
         where s.topic = t.id and s.status in ('ACTIVE', 'PAUSED') and s.released_at is null and exists (
             select from trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
             where not d.done @> int8range(0, z.bases[d.strand + 1]))
-        order by s.id limit 1) k on true;
+        order by s.id limit 1) k on true
+    cross join lateral (
+        -- The newest segment that was opened before retention began holds messages that may not go yet.
+        select greatest(count(*) - 1, 0) as overdue_segments from trunkline.segment s
+        where s.topic = t.id and k.pinned_by is null and s.opened_at < clock_timestamp() - t.retention) o;
 
 -- Why a message is where it is, for a group: by its id, or by partition and offset. One line for each thing that is known.
 create function trunkline.explain(

@@ -9,3 +9,9 @@ where (select s.opened_at from trunkline.segment s where s.topic = t.id order by
 
 -- name: step
 select trunkline.upkeep(?, ?)
+
+-- name: takeTurn
+select trunkline.take_turn(?)
+
+-- name: leaveTurn
+select trunkline.leave_turn(?)

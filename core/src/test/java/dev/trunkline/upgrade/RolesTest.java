@@ -177,7 +177,8 @@ class RolesTest {
                         .as(view)
                         .containsExactly("t");
             }
-            for (String view : List.of("groups", "gaps", "dead_letters", "open_batches")) {
+            for (String view :
+                    List.of("groups", "gaps", "dead_letters", "open_batches", "wildcards", "unmatched", "catch_ups")) {
                 assertThat(TestDatabase.query(connection, "select count(*) from trunkline." + view))
                         .as(view)
                         .containsExactly("0");

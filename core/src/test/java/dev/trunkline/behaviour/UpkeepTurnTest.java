@@ -1,0 +1,86 @@
+package dev.trunkline.behaviour;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.trunkline.ConsumerGroupAdmin.TopicHealth;
+import dev.trunkline.Message;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import dev.trunkline.testing.TestDatabase;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One process does the upkeep, any can; and it can be seen when that does not keep up. */
+@Timeout(120)
+class UpkeepTurnTest {
+
+    private final TestDatabase database = TestDatabase.fresh();
+
+    private String turn() {
+        return database.query("select who from trunkline.upkeep_turn").getFirst();
+    }
+
+    private boolean take(String who) {
+        return database.query("select trunkline.take_turn(?)", who).getFirst().equals("t");
+    }
+
+    @Test
+    void one_has_the_turn_until_it_leaves_it_or_is_not_heard_of() {
+        database.open().close();
+        assertThat(take("a")).isTrue();
+        assertThat(take("b")).isFalse();
+        assertThat(take("a")).isTrue();
+        database.query("select trunkline.leave_turn('b')");
+        assertThat(take("b")).isFalse();
+        database.query("select trunkline.leave_turn('a')");
+        assertThat(take("b")).isTrue();
+        database.query("update trunkline.upkeep_turn set until = clock_timestamp() - interval '1 second'");
+        assertThat(take("a")).isTrue();
+        assertThat(take("b")).isFalse();
+    }
+
+    @Test
+    void a_process_that_ends_hands_the_turn_over_and_one_that_dies_loses_it() {
+        try (Trunkline first = database.options().open()) {
+            Awaitility.await().until(() -> !turn().equals("null"));
+            assertThat(first.topics().list()).isEmpty();
+        }
+        assertThat(turn()).isEqualTo("null");
+        assertThat(take("a process that died")).isTrue();
+        database.query("update trunkline.upkeep_turn set until = clock_timestamp() - interval '1 second'");
+        try (Trunkline next = database.options().open()) {
+            Awaitility.await().until(() -> !turn().equals("a process that died"));
+            assertThat(next.topics().list()).isEmpty();
+        }
+    }
+
+    @Test
+    void it_is_seen_that_upkeep_falls_behind_and_that_it_has_caught_up() {
+        try (Trunkline trunkline = database.open()) {
+            trunkline
+                    .topics()
+                    .create(TopicConfiguration.pubSub("t").withPartitions(1).withRetention(Duration.ofHours(2)));
+            for (int i = 0; i < 5; i++) {
+                trunkline.publisher().publishAll(List.of(Message.of("t", "a"), Message.of("t", "b")));
+                database.query("select trunkline.roll_segment(1)");
+            }
+            database.query("update trunkline.segment set opened_at = opened_at - interval '3 hours'");
+            assertThat(health(trunkline))
+                    .matches(TopicHealth::fallingBehind)
+                    .matches(health -> health.overdueSegments() == 5 && health.dropped() == 0);
+            trunkline.upkeepNow();
+            assertThat(health(trunkline))
+                    .matches(health -> !health.fallingBehind() && health.overdueSegments() == 0)
+                    .matches(health -> health.dropped() == 10 && health.segments() == 1);
+            trunkline.publisher().publish(Message.of("t", "c"));
+            assertThat(health(trunkline).published()).isOne();
+        }
+    }
+
+    private static TopicHealth health(Trunkline trunkline) {
+        return trunkline.admin().topics().getFirst();
+    }
+}
