@@ -68,6 +68,9 @@ declare
     s trunkline.subscription := trunkline.group_of(a_group, a_topic);
     c record;
 begin
+    if s.mode = 'PULL' then
+        perform trunkline.refuse(format('group "%s" of topic "%s" is pulled from', a_group, a_topic), 'TL008', 'Who pulls sets the pace; or pause the group.');
+    end if;
     perform from trunkline.subscription k where k.id = s.id for update;
     select k.state, k.done into c from trunkline.catch_ups k where k.id = s.id;
     if c.state is distinct from (case when hold then 'RUNNING' else 'CANCELLED' end) then

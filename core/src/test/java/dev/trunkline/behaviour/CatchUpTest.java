@@ -211,6 +211,9 @@ class CatchUpTest {
         assertThatThrownBy(() -> admin.resumeCatchUp("h", "t")).hasMessageContaining("is catching up");
         admin.cancelCatchUp("h", "t");
         assertThatThrownBy(() -> admin.cancelCatchUp("h", "t")).hasMessageContaining("has been stopped");
+        database.query("select trunkline.subscribe_pull('p', 't', 'BEGINNING')");
+        assertThat(admin.catchUp("p", "t").orElseThrow().total()).isOne();
+        assertThatThrownBy(() -> admin.cancelCatchUp("p", "t")).hasMessageContaining("is pulled from");
         assertThatThrownBy(() -> database.query("select trunkline.subscribe('i', 't', 'BEGINNING', a_bound => -1)"))
                 .hasMessageContaining("a bound of -1 messages");
     }

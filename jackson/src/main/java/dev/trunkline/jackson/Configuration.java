@@ -1,5 +1,6 @@
 package dev.trunkline.jackson;
 
+import dev.trunkline.BackfillConfiguration;
 import dev.trunkline.Batching;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
@@ -190,13 +191,21 @@ public final class Configuration {
 
     private static Group group(Setting group) {
         group.known("groupId topic start concurrency window batchSize batchUnit unitLimit"
-                + " partitionId partitionIds totalPartitions handlerTimeoutMs deadAfterMs retry");
+                + " partitionId partitionIds totalPartitions handlerTimeoutMs deadAfterMs backfill retry");
         String groupId = group.read("groupId", Setting::text, "");
         String topic = group.at("topic").name();
         OptionalInt total =
                 group.read("totalPartitions", s -> OptionalInt.of(s.number(1, MOST_PARTITIONS)), OptionalInt.empty());
         SubscriptionOptions options = SubscriptionOptions.from(group.at("start").start());
         options = group.with("deadAfterMs", s -> s.millis(1), options, SubscriptionOptions::withDeadAfter);
+        options = group.with(
+                "backfill",
+                s -> s.oneOf(Map.of(
+                        "conservative", BackfillConfiguration.conservative(),
+                        "standard", BackfillConfiguration.standard(),
+                        "aggressive", BackfillConfiguration.aggressive())),
+                options,
+                SubscriptionOptions::withBackfill);
         options = group.with("concurrency", Setting::number, options, SubscriptionOptions::withConcurrency);
         options = group.with("window", Setting::number, options, SubscriptionOptions::withWindow);
         options = group.with("handlerTimeoutMs", s -> s.millis(1), options, SubscriptionOptions::withHandlerTimeout);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.trunkline.BackfillConfiguration;
 import dev.trunkline.Batching;
 import dev.trunkline.RetryPolicy;
 import dev.trunkline.Start;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -83,6 +85,7 @@ class ConfigurationTest {
                 totalPartitions: 8
                 partitionIds: [0, 3]
                 handlerTimeoutMs: 1500
+                backfill: conservative
                 retry:
                   attempts: 3
                   firstDelayMs: 90000
@@ -102,7 +105,9 @@ class ConfigurationTest {
                         Duration.ofMillis(1500),
                         new Batching(Batching.Unit.WORK, 40, 500),
                         Set.of(0, 3),
-                        Duration.ofMinutes(5)));
+                        Duration.ofMinutes(5),
+                        Set.of(),
+                        Optional.of(BackfillConfiguration.conservative())));
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.trunkline.server;
 
 import dev.trunkline.server.demo.DemoCommand;
 import dev.trunkline.server.demo.MemberCommand;
+import dev.trunkline.server.groups.AuditCommand;
 import dev.trunkline.server.groups.ExplainCommand;
 import dev.trunkline.server.groups.GroupsCommand;
 import dev.trunkline.server.groups.SeekCommand;
@@ -29,6 +30,7 @@ import picocli.CommandLine.ScopeType;
             GroupsCommand.class,
             SeekCommand.class,
             ExplainCommand.class,
+            AuditCommand.class,
             BenchCommand.class
         })
 public final class Main {

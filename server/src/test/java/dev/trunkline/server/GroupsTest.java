@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.trunkline.Message;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
+import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
+import dev.trunkline.TopicPattern;
 import dev.trunkline.Trunkline;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
@@ -14,6 +16,7 @@ import org.junit.jupiter.api.Test;
 class GroupsTest {
 
     private final String database = Cli.freshDatabase();
+    private long first;
     private long last;
 
     @BeforeEach
@@ -28,6 +31,7 @@ class GroupsTest {
                         .publisher()
                         .publish(Message.of("orders", "order " + i).withKey("k"))
                         .id();
+                first = i == 0 ? last : first;
             }
             PullConsumer<String> emails = trunkline.pull("emails", "orders", String.class, PullOptions.fromBeginning());
             emails.ack(emails.pop(3, Duration.ofMinutes(1)).orElseThrow().token());
@@ -74,12 +78,46 @@ class GroupsTest {
     }
 
     @Test
+    void it_is_told_who_has_handled_a_message_and_who_is_missing() {
+        assertThat(out("audit", "orders", Long.toString(last))).containsPattern("emails +NOT_YET +missing");
+        assertThat(out("audit", "orders", Long.toString(first))).containsPattern("emails +DONE +20");
+        assertThat(out("audit", "orders", Long.toString(last), "--json")).contains("\"missing\":true");
+    }
+
+    @Test
+    void a_group_is_stopped_in_its_history_and_goes_on() {
+        try (Trunkline trunkline = Trunkline.open(
+                Cli.postgres().jdbcUrl(database),
+                Cli.postgres().user(),
+                Cli.postgres().password())) {
+            trunkline
+                    .createConsumerGroup(
+                            "bills",
+                            TopicPattern.name("ord*"),
+                            String.class,
+                            group -> group.addConsumer("never", delivery -> over.await()))
+                    .start(SubscriptionOptions.fromBeginning());
+            assertThat(out("groups", "wildcards")).containsPattern("bills +name ord\\* +1");
+            assertThat(out("groups", "catch-up", "bills", "orders")).contains("running: 0 of 4 messages");
+            assertThat(out("groups", "catch-up", "bills", "orders", "cancel")).contains("cancelled: 0 of 4 messages");
+            assertThat(out("groups", "catch-up", "bills", "orders", "resume")).contains("running: 0 of 4 messages");
+            assertThat(out("groups", "catch-up", "bills", "orders", "skip")).contains("done: 4 of 4 messages");
+            over.countDown();
+        }
+    }
+
+    @Test
     void what_is_wrong_is_told_in_one_line() {
         for (String[] wrong : new String[][] {
             {"seek", "nobody", "orders", "now"},
             {"seek", "emails", "nothing", "now"},
             {"seek", "emails", "orders", "offset:9"},
             {"groups", "resume", "emails", "orders"},
+            {"groups", "catch-up", "emails", "orders", "cancel"},
+            {"groups", "catch-up", "emails", "orders", "resume"},
+            {"groups", "resurrect", "emails", "orders", "--most", "0"},
+            {"audit", "orders", "1"},
+            {"audit", "nothing", "1"},
             {"explain", "nobody", "orders", "1"}
         }) {
             Cli.Result result = Cli.on(database, wrong);
@@ -90,6 +128,9 @@ class GroupsTest {
             {"seek", "emails", "orders", "yesterday"},
             {"seek", "emails", "orders", "2026-11-16T08:00:00"},
             {"seek", "emails", "orders", "now", "--partition", "0"},
+            {"groups", "resurrect", "emails", "orders", "--most", "5", "--without-history"},
+            {"groups", "catch-up", "emails", "orders", "perhaps"},
+            {"audit", "orders", "x"},
             {"explain", "emails", "orders", "x"}
         }) {
             assertThat(Cli.on(database, wrong).code()).as("%s", (Object) wrong).isEqualTo(2);

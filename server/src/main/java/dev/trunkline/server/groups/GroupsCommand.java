@@ -4,16 +4,21 @@ import dev.trunkline.ConsumerGroupAdmin;
 import dev.trunkline.ConsumerGroupAdmin.Gap;
 import dev.trunkline.ConsumerGroupAdmin.GroupState;
 import dev.trunkline.ConsumerGroupAdmin.TopicHealth;
+import dev.trunkline.ConsumerGroupAdmin.Wildcard;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.ConnectionOptions;
 import dev.trunkline.server.Output;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -109,8 +114,80 @@ public final class GroupsCommand implements Runnable {
             @Mixin ConnectionOptions at,
             @Parameters(paramLabel = "GROUP") String group,
             @Parameters(paramLabel = "TOPIC") String topic,
-            @Option(names = "--without-history", description = "It begins at the end of the log.") boolean without) {
-        change(at, admin -> admin.resurrect(group, topic, !without), "resurrected");
+            @Option(names = "--without-history", description = "It begins at the end of the log.") boolean without,
+            @Option(names = "--most", paramLabel = "N", description = "It begins so many messages before the end.")
+                    @Nullable
+                    Long most) {
+        if (most != null && without) {
+            throw new ParameterException(command.commandLine(), "--most is of no use --without-history: choose one");
+        }
+        change(
+                at,
+                admin -> {
+                    if (most == null) {
+                        admin.resurrect(group, topic, !without);
+                    } else {
+                        admin.resurrect(group, topic, most);
+                    }
+                },
+                "resurrected");
+    }
+
+    /** What to do about a group's history. */
+    enum History {
+        SHOW,
+        CANCEL,
+        RESUME,
+        SKIP
+    }
+
+    @Command(
+            name = "catch-up",
+            description = "Show how far a group is with what lay in the log when it began, or stop it there.")
+    void catchUp(
+            @Mixin ConnectionOptions at,
+            @Parameters(paramLabel = "GROUP") String group,
+            @Parameters(paramLabel = "TOPIC") String topic,
+            @Parameters(
+                            paramLabel = "WHAT",
+                            arity = "0..1",
+                            defaultValue = "show",
+                            description =
+                                    "show; cancel: it stops and keeps its place; resume; skip: the rest is passed over.")
+                    History what) {
+        change(
+                at,
+                admin -> {
+                    switch (what) {
+                        case SHOW -> {}
+                        case CANCEL -> admin.cancelCatchUp(group, topic);
+                        case RESUME -> admin.resumeCatchUp(group, topic);
+                        case SKIP -> admin.skipCatchUp(group, topic);
+                    }
+                },
+                admin -> admin.catchUp(group, topic)
+                        .map(now -> "%s: %d of %d messages, %.1f a second%s"
+                                .formatted(
+                                        now.state().name().toLowerCase(Locale.ROOT),
+                                        now.done(),
+                                        now.total(),
+                                        now.messagesPerSecond(),
+                                        now.remaining()
+                                                .map(left -> ", " + left.toSeconds() + " seconds to go")
+                                                .orElse("")))
+                        .orElse("it had no history to catch up with"));
+    }
+
+    @Command(description = "List groups that subscribe to topics by a pattern.")
+    void wildcards(@Mixin ConnectionOptions at) {
+        PrintWriter out = command.commandLine().getOut();
+        try (Trunkline trunkline = at.open()) {
+            out.printf("%-24s %-40s %6s%n", "GROUP", "TOPICS BY", "TOPICS");
+            for (Wildcard wildcard : trunkline.admin().wildcards()) {
+                out.printf("%-24s %-40s %6d%n", wildcard.group(), wildcard.pattern(), wildcard.topics());
+            }
+            out.flush();
+        }
     }
 
     @Command(description = "Declare done what a group has not done, up to the end of the log.")
@@ -141,9 +218,14 @@ public final class GroupsCommand implements Runnable {
     }
 
     private void change(ConnectionOptions at, Consumer<ConsumerGroupAdmin> change, String done) {
+        change(at, change, admin -> done);
+    }
+
+    private void change(
+            ConnectionOptions at, Consumer<ConsumerGroupAdmin> change, Function<ConsumerGroupAdmin, String> done) {
         try (Trunkline trunkline = at.open()) {
             change.accept(trunkline.admin());
-            command.commandLine().getOut().println(done);
+            command.commandLine().getOut().println(done.apply(trunkline.admin()));
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.trunkline.server.topics;
 
+import dev.trunkline.CompletionTrackingMode;
 import dev.trunkline.Ordering;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicSemantics;
@@ -55,6 +56,12 @@ final class TopicOptions {
     @Nullable
     Duration segmentAge;
 
+    @Option(
+            names = "--tracking",
+            description = "How much is remembered of who has handled what: ${COMPLETION-CANDIDATES}.")
+    @Nullable
+    CompletionTrackingMode tracking;
+
     TopicConfiguration applyTo(TopicConfiguration topic) {
         topic = with(topic, semantics, TopicConfiguration::withSemantics);
         topic = with(topic, ordering, TopicConfiguration::withOrdering);
@@ -65,6 +72,7 @@ final class TopicOptions {
         topic = with(topic, task, TopicConfiguration::withTask);
         topic = with(topic, retention, TopicConfiguration::withRetention);
         topic = with(topic, maxPayloadBytes, TopicConfiguration::withMaxPayloadBytes);
+        topic = with(topic, tracking, TopicConfiguration::withTracking);
         return topic.withSegments(
                 segmentBytes == null ? topic.segmentBytes() : segmentBytes,
                 segmentAge == null ? topic.segmentAge() : segmentAge);
