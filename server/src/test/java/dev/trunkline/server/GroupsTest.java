@@ -90,6 +90,7 @@ class GroupsTest {
                 Cli.postgres().jdbcUrl(database),
                 Cli.postgres().user(),
                 Cli.postgres().password())) {
+            CountDownLatch over = new CountDownLatch(1);
             trunkline
                     .createConsumerGroup(
                             "bills",
