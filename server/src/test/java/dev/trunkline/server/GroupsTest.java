@@ -10,6 +10,7 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicPattern;
 import dev.trunkline.Trunkline;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
