@@ -12,12 +12,9 @@ import dev.trunkline.consume.LetterTable.Mark;
 import dev.trunkline.consume.Run.Item;
 import dev.trunkline.database.Loop;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,8 +25,6 @@ import org.slf4j.LoggerFactory;
 final class Consumption implements Dispatcher.Work {
 
     private static final Logger log = LoggerFactory.getLogger(Consumption.class);
-    private static final int READ_AT_ONCE = 500;
-    private static final long MOST_BYTES = 32L * 1024 * 1024;
     /** At the end of the log little comes at a time: the next read lets some of it gather. */
     private static final long GATHERING = TimeUnit.MILLISECONDS.toNanos(3);
 
@@ -41,7 +36,6 @@ final class Consumption implements Dispatcher.Work {
     private final Monitor monitor;
     private final GroupTable table;
     private final Recorder recorder;
-    private final ReadAhead reading;
     private final Duration pollInterval;
     private final Solitude solitude;
     private final Cut cut;
@@ -52,6 +46,7 @@ final class Consumption implements Dispatcher.Work {
     private final Parking parking;
     private final Suspicion suspicion;
     private final Holdings holdings;
+    private final Intake intake;
     private final Loop loop;
 
     private long nextTick = System.nanoTime();
@@ -62,12 +57,6 @@ final class Consumption implements Dispatcher.Work {
 
     private String status = "ACTIVE";
     private boolean historyHeld;
-    /** How fast history is read; null: as fast as can be. */
-    private final @Nullable Pace pace;
-
-    /** Something of the history is left for later. */
-    private boolean throttled;
-
     private volatile boolean ill;
 
     Consumption(
@@ -84,7 +73,6 @@ final class Consumption implements Dispatcher.Work {
         this.monitor = monitor;
         this.table = parts.table();
         this.recorder = parts.recorder();
-        this.reading = new ReadAhead(parts.log().reading(topic));
         this.pollInterval = parts.pollInterval();
         this.solitude = parts.solitude();
         LetterTable letters = new LetterTable(parts.calls(), parts.permits(), topic, subscription.id());
@@ -93,6 +81,15 @@ final class Consumption implements Dispatcher.Work {
         this.dispatcher = new Dispatcher(this, options.concurrency(), health, runs);
         this.parking = new Parking(subscription, letters, dispatcher, runs, this::mark, options.window());
         this.holdings = new Holdings(group, topic, subscription, options, parts, dispatcher, runs, parking, monitor);
+        this.intake = new Intake(
+                options,
+                new ReadAhead(parts.log().reading(topic)),
+                cut,
+                health,
+                dispatcher,
+                runs,
+                holdings,
+                () -> table.probe(subscription.id()));
         this.deliveries =
                 new Deliveries(group, options, consumers, letters, cut, health, monitor, this::mark, holdings::isLive);
         this.suspicion = new Suspicion(
@@ -102,9 +99,6 @@ final class Consumption implements Dispatcher.Work {
                 solitude,
                 this::mark,
                 cut.parks() && options.retry().exhausted() == RetryPolicy.Exhausted.PARK_KEY);
-        this.pace = options.backfill()
-                .map(backfill -> new Pace(backfill, System.nanoTime()))
-                .orElse(null);
         this.loop = new Loop("trunkline-group-" + subscription.id(), this::step);
     }
 
@@ -139,13 +133,13 @@ final class Consumption implements Dispatcher.Work {
         } else if (hopeful || now - nextPoll >= 0) {
             hopeful = false;
             nextPoll = now + pollInterval.toNanos();
-            int count = read();
+            int count = intake.read(status, historyHeld);
             if (count > 0) {
                 hopeful = true;
-                nextRead = now + (count < readAtOnce() ? GATHERING : 0);
+                nextRead = now + (count < intake.atOnce() ? GATHERING : 0);
                 return Duration.ZERO;
             }
-            if (throttled) {
+            if (intake.isThrottled()) {
                 hopeful = true;
                 nextRead = now + GATHERING;
                 next = Math.min(next, GATHERING);
@@ -205,97 +199,6 @@ final class Consumption implements Dispatcher.Work {
             }
             monitor.tell(listener -> listener.failing(now));
         }
-    }
-
-    // ---- reading ----
-
-    /** Strands that there is room for, and from where on. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Wanted(List<Strand> strands, List<Owned> owners, int[] numbers, long[] positions, int history) {}
-
-    /** Reads what there is room for and returns how many messages that were. */
-    private int read() {
-        int allowance = historyHeld ? 0 : historyAllowance();
-        Wanted wanted = dispatcher.locked(() -> wanted(allowance));
-        if (wanted.numbers().length == 0) {
-            return 0;
-        }
-        int most = wanted.history() == 0 ? readAtOnce() : Math.clamp(allowance / wanted.history(), 1, readAtOnce());
-        Map<Integer, List<LogMessage>> found = reading.read(wanted.numbers(), wanted.positions(), most);
-        int count = 0;
-        for (int i = 0; i < wanted.numbers().length; i++) {
-            List<LogMessage> messages = found.getOrDefault(wanted.numbers()[i], List.of());
-            Owned owner = wanted.owners().get(i);
-            Strand strand = wanted.strands().get(i);
-            count += messages.size();
-            if (pace != null && strand.isInHistory()) {
-                pace.took(messages.size());
-            }
-            if (!messages.isEmpty()) {
-                // A strand at a time, so that workers get the lock in between.
-                dispatcher.locked(() -> {
-                    if (!owner.isStopped()) {
-                        runs.offer(owner, strand, messages);
-                    }
-                });
-            }
-        }
-        return count;
-    }
-
-    /** How many messages of the history may be read now. */
-    private int historyAllowance() {
-        if (pace == null) {
-            return Integer.MAX_VALUE;
-        }
-        long now = System.nanoTime();
-        boolean catchingUp = dispatcher.locked(() -> holdings.all().stream()
-                .flatMap(partition -> partition.strands().stream())
-                .anyMatch(Strand::isInHistory));
-        if (catchingUp && pace.wantsProbe(now)) {
-            pace.answered(now, table.probe(subscription.id()));
-        }
-        return pace.allowance(System.nanoTime());
-    }
-
-    private Wanted wanted(int allowance) {
-        List<Strand> strands = new ArrayList<>();
-        List<Owned> owners = new ArrayList<>();
-        int history = 0;
-        throttled = false;
-        boolean readsNothing = status.equals("PAUSED") || status.equals("CANCELLED") || health.isFailing();
-        for (Owned partition : holdings.all()) {
-            for (Strand strand : partition.strands()) {
-                if (!readsNothing && !partition.isStopped() && !strand.isHalted() && hasRoom(strand)) {
-                    if (strand.isInHistory() && allowance <= history) {
-                        throttled |= !historyHeld;
-                        continue;
-                    }
-                    history += strand.isInHistory() ? 1 : 0;
-                    strands.add(strand);
-                    owners.add(partition);
-                } else {
-                    runs.wantRoom();
-                }
-            }
-        }
-        return new Wanted(
-                strands,
-                owners,
-                strands.stream().mapToInt(Strand::number).toArray(),
-                strands.stream().mapToLong(Strand::position).toArray(),
-                history);
-    }
-
-    /** Within the window; and beyond it, if its first unit of work has begun and not ended in what was read. */
-    private boolean hasRoom(Strand strand) {
-        return (strand.undone() <= options.window() - readAtOnce() && runs.bytes() <= MOST_BYTES)
-                || (!options.batching().isSingle()
-                        && strand.runs.values().stream().anyMatch(run -> cut.wantsMore(run.waiting)));
-    }
-
-    private int readAtOnce() {
-        return Math.min(READ_AT_ONCE, (options.window() + 1) / 2);
     }
 
     // ---- handling ----

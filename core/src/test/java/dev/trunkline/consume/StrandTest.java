@@ -38,6 +38,26 @@ class StrandTest {
     }
 
     @Test
+    void what_was_rejected_is_told_once_and_again_if_the_record_was_lost() {
+        Strand strand = new Strand(0, new Long[] {0L}, new Long[] {10L});
+        for (long offset = 10; offset < 20; offset++) {
+            strand.admit(offset);
+        }
+        assertThat(strand.takeRejected()).isNull();
+        strand.reject(12);
+        strand.reject(10);
+        strand.complete(11);
+        assertThat(strand.takeDone()).isEqualTo("{[0,13)}");
+        assertThat(strand.takeRejected()).isEqualTo("{[10,11),[12,13)}");
+        strand.reject(14);
+        strand.touch();
+        assertThat(strand.takeRejected()).isEqualTo("{[10,11),[12,13),[14,15)}");
+        assertThat(strand.takeRejected()).isNull();
+        strand.reject(15);
+        assertThat(strand.takeRejected()).isEqualTo("{[15,16)}");
+    }
+
+    @Test
     void in_whatever_order_messages_are_done_the_record_says_which() {
         long seed = Seed.next();
         Random random = new Random(seed);

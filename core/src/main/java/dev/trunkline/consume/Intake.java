@@ -1,0 +1,145 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.LogMessage;
+import dev.trunkline.SubscriptionOptions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** What a group reads: ahead of its handlers, within the window; of its history, as much as its pace allows. For the group's loop alone. */
+final class Intake {
+
+    private static final int MOST_AT_ONCE = 500;
+    private static final long MOST_BYTES = 32L * 1024 * 1024;
+
+    private final SubscriptionOptions options;
+    private final ReadAhead reading;
+    private final Cut cut;
+    private final Health health;
+    private final Dispatcher dispatcher;
+    private final Runs runs;
+    private final Holdings holdings;
+    private final LongSupplier probe;
+    /** Null: as fast as can be. */
+    private final @Nullable Pace pace;
+
+    private boolean throttled;
+
+    /** @param probe asks the database a small question, and tells how long the answer took */
+    Intake(
+            SubscriptionOptions options,
+            ReadAhead reading,
+            Cut cut,
+            Health health,
+            Dispatcher dispatcher,
+            Runs runs,
+            Holdings holdings,
+            LongSupplier probe) {
+        this.options = options;
+        this.reading = reading;
+        this.cut = cut;
+        this.health = health;
+        this.dispatcher = dispatcher;
+        this.runs = runs;
+        this.holdings = holdings;
+        this.probe = probe;
+        this.pace = options.backfill()
+                .map(backfill -> new Pace(backfill, System.nanoTime()))
+                .orElse(null);
+    }
+
+    /** How many messages of a strand are read at once. */
+    int atOnce() {
+        return Math.min(MOST_AT_ONCE, (options.window() + 1) / 2);
+    }
+
+    /** Whether something of the history was left for later when it last read. */
+    boolean isThrottled() {
+        return throttled;
+    }
+
+    /** A strand that there is room for. */
+    private record Place(Owned owned, Strand strand) {}
+
+    /** Reads what there is room for and returns how many messages that were. */
+    int read(String status, boolean historyHeld) {
+        throttled = false;
+        if (status.equals("PAUSED") || status.equals("CANCELLED") || health.isFailing()) {
+            dispatcher.locked(runs::wantRoom);
+            return 0;
+        }
+        List<Place> history = new ArrayList<>();
+        List<Place> places = new ArrayList<>();
+        dispatcher.locked(() -> findRoom(places, history));
+        int allowance = historyHeld || history.isEmpty() ? 0 : allowance();
+        throttled = !historyHeld && history.size() > allowance;
+        if (history.size() > allowance) {
+            Collections.shuffle(history); // none is always the last
+        }
+        List<Place> some = history.subList(0, Math.min(history.size(), allowance));
+        places.addAll(some);
+        if (places.isEmpty()) {
+            return 0;
+        }
+        int most = some.isEmpty() ? atOnce() : Math.clamp(allowance / some.size(), 1, atOnce());
+        Map<Integer, List<LogMessage>> found = reading.read(
+                places.stream().mapToInt(place -> place.strand().number()).toArray(),
+                places.stream().mapToLong(place -> place.strand().position()).toArray(),
+                most);
+        int count = 0;
+        for (Place place : places) {
+            List<LogMessage> messages = found.getOrDefault(place.strand().number(), List.of());
+            count += messages.size();
+            if (pace != null && place.strand().isInHistory()) {
+                pace.took(messages.size());
+            }
+            if (!messages.isEmpty()) {
+                offer(place, messages);
+            }
+        }
+        return count;
+    }
+
+    /** A strand at a time, so that workers get the lock in between. */
+    private void offer(Place place, List<LogMessage> messages) {
+        dispatcher.locked(() -> {
+            if (!place.owned().isStopped()) {
+                runs.offer(place.owned(), place.strand(), messages);
+            }
+        });
+    }
+
+    private void findRoom(List<Place> places, List<Place> history) {
+        for (Owned partition : holdings.all()) {
+            for (Strand strand : partition.strands()) {
+                if (partition.isStopped() || strand.isHalted() || !hasRoom(strand)) {
+                    runs.wantRoom();
+                } else {
+                    (strand.isInHistory() ? history : places).add(new Place(partition, strand));
+                }
+            }
+        }
+    }
+
+    /** Within the window; and beyond it, if its first unit of work has begun and not ended in what was read. */
+    private boolean hasRoom(Strand strand) {
+        return (strand.undone() <= options.window() - atOnce() && runs.bytes() <= MOST_BYTES)
+                || (!options.batching().isSingle()
+                        && strand.runs.values().stream().anyMatch(run -> cut.wantsMore(run.waiting)));
+    }
+
+    /** How many messages of the history may be read now. */
+    private int allowance() {
+        if (pace == null) {
+            return Integer.MAX_VALUE;
+        }
+        if (pace.wantsProbe(System.nanoTime())) {
+            long took = probe.getAsLong();
+            pace.answered(System.nanoTime(), took);
+        }
+        return pace.allowance(System.nanoTime());
+    }
+}
