@@ -30,6 +30,11 @@ final class CountedGroup implements AutoCloseable {
         return this;
     }
 
+    /** How many messages were handled since the start. */
+    long handled() {
+        return handled.count();
+    }
+
     /** Waits until so many messages were handled since the start. */
     void await(long messages) throws InterruptedException {
         handled.await(messages);

@@ -1,5 +1,7 @@
 package dev.trunkline.benchmarks;
 
+import java.util.List;
+
 /**
  * How long and how much to measure.
  *
@@ -17,6 +19,7 @@ package dev.trunkline.benchmarks;
  * @param memoryDrainMessages messages that the small JVM consumes; a multiple of 1,000
  * @param joinedMessages messages of a topic that new groups join; a multiple of 1,000
  * @param retentionSeconds how long messages come and go
+ * @param fanOut what many groups have to bear
  */
 record Effort(
         double seconds,
@@ -32,17 +35,68 @@ record Effort(
         int amplifiedMessages,
         int memoryDrainMessages,
         int joinedMessages,
-        double retentionSeconds) {
+        double retentionSeconds,
+        Load fanOut) {
+
+    /**
+     * Messages that come at a steady rate.
+     *
+     * @param groups how many groups get each message: one contest after the other
+     * @param perSecond messages
+     * @param seconds of one turn of one side
+     */
+    record Load(List<Integer> groups, int perSecond, double seconds) {
+
+        Load withGroups(List<Integer> newGroups) {
+            return new Load(newGroups, perSecond, seconds);
+        }
+
+        Load withRate(int newPerSecond) {
+            return new Load(groups, newPerSecond, seconds);
+        }
+
+        Load withSeconds(double newSeconds) {
+            return new Load(groups, perSecond, newSeconds);
+        }
+    }
 
     static Effort full() {
         return new Effort(
-                3, 3, 5, 200_000, 1_000_000, 21, 1_000_000, 45, 1_000_000, 1_000_000, 100_000, 5_000_000, 1_000_000,
-                20);
+                3,
+                3,
+                5,
+                200_000,
+                1_000_000,
+                21,
+                1_000_000,
+                45,
+                1_000_000,
+                1_000_000,
+                100_000,
+                5_000_000,
+                1_000_000,
+                20,
+                new Load(List.of(4, 16, 64, 100), 1_000, 10));
     }
 
     /** About 20 seconds for each scenario, and noisier. */
     static Effort quick() {
-        return new Effort(0.5, 0.5, 3, 20_000, 200_000, 7, 100_000, 4, 200_000, 100_000, 20_000, 200_000, 50_000, 6);
+        return new Effort(
+                0.5,
+                0.5,
+                3,
+                20_000,
+                200_000,
+                7,
+                100_000,
+                4,
+                200_000,
+                100_000,
+                20_000,
+                200_000,
+                50_000,
+                6,
+                new Load(List.of(4, 100), 1_000, 2));
     }
 
     Effort withSeconds(double newSeconds) {
@@ -60,7 +114,8 @@ record Effort(
                 amplifiedMessages,
                 memoryDrainMessages,
                 joinedMessages,
-                newSeconds);
+                newSeconds,
+                fanOut.withSeconds(newSeconds));
     }
 
     Effort withRepetitions(int newRepetitions) {
@@ -78,7 +133,8 @@ record Effort(
                 amplifiedMessages,
                 memoryDrainMessages,
                 joinedMessages,
-                retentionSeconds);
+                retentionSeconds,
+                fanOut);
     }
 
     /** With so many messages where a backlog is worked off or joined, and where memory is small. */
@@ -97,6 +153,26 @@ record Effort(
                 messages,
                 messages,
                 messages,
-                retentionSeconds);
+                retentionSeconds,
+                fanOut);
+    }
+
+    Effort withFanOut(Load newFanOut) {
+        return new Effort(
+                seconds,
+                warmUp,
+                repetitions,
+                relayRows,
+                growthRows,
+                growthRuns,
+                segmentRows,
+                heldSeconds,
+                memoryMessages,
+                consumeMessages,
+                amplifiedMessages,
+                memoryDrainMessages,
+                joinedMessages,
+                retentionSeconds,
+                newFanOut);
     }
 }

@@ -7,6 +7,7 @@ import dev.trunkline.Trunkline;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 
 /** A Trunkline in a schema of its own, with one topic as it is by default. */
 final class Installation implements AutoCloseable {
@@ -21,13 +22,23 @@ final class Installation implements AutoCloseable {
     private final Sql sql;
 
     Installation(Address address, String schema, boolean backgroundWork) {
+        this(address, schema, Trunkline.builder().backgroundWork(backgroundWork));
+    }
+
+    /** One whose connections come out of that pool, but for those that Trunkline keeps for itself. */
+    Installation(Address address, String schema, DataSource pool, int poolSize) {
+        this(
+                address,
+                schema,
+                Trunkline.builder().dataSource(pool).poolSize(poolSize).directUrl(address.url()));
+    }
+
+    private Installation(Address address, String schema, Trunkline.Builder builder) {
         this.address = address;
         this.schema = schema;
         this.sql = new Sql(schema);
-        this.trunkline = Trunkline.builder()
-                .url(address.url(), address.user(), address.password())
+        this.trunkline = builder.url(address.url(), address.user(), address.password())
                 .schema(schema)
-                .backgroundWork(backgroundWork)
                 .open();
         configure(TopicConfiguration.pubSub(TOPIC));
     }

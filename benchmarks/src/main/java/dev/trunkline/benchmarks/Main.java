@@ -31,6 +31,7 @@ public final class Main implements Callable<Integer> {
     private static final String ALL = "all";
     private static final int FAILED = 1;
     private static final int MESSAGES_STEP = 2_000;
+    private static final int MOST_GROUPS = 1_000;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before it calls
@@ -63,6 +64,16 @@ public final class Main implements Callable<Integer> {
             description =
                     "Messages of drain, write-amplification, late-join, memory and memory-drain; a multiple of 2,000.")
     private @Nullable Integer messages;
+
+    @Option(
+            names = "--groups",
+            paramLabel = "N",
+            split = ",",
+            description = "Groups of fan-out, one contest each (default: 4,16,64,100; quick: 4,100).")
+    private @Nullable List<Integer> groups;
+
+    @Option(names = "--rate", paramLabel = "N", description = "Messages/s of fan-out (default: 1000).")
+    private @Nullable Integer rate;
 
     @Option(
             names = "--url",
@@ -151,7 +162,23 @@ public final class Main implements Callable<Integer> {
             }
             effort = effort.withMessages(messages);
         }
-        return effort;
+        return effort.withFanOut(fanOut(effort.fanOut()));
+    }
+
+    private Effort.Load fanOut(Effort.Load load) {
+        if (groups != null) {
+            if (groups.stream().anyMatch(number -> number < 1 || number > MOST_GROUPS)) {
+                throw bad("--groups " + groups + " are not within 1 and " + MOST_GROUPS);
+            }
+            load = load.withGroups(groups);
+        }
+        if (rate != null) {
+            if (rate < FanOut.BATCH || rate > 1_000_000) {
+                throw bad("--rate " + rate + " is not within " + FanOut.BATCH + " and 1000000");
+            }
+            load = load.withRate(rate);
+        }
+        return load;
     }
 
     private Address given(String jdbcUrl) {

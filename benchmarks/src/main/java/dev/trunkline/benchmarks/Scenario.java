@@ -17,6 +17,7 @@ interface Scenario {
             new Latency(),
             new LatencyLoaded(),
             new WriteAmplification(),
+            new FanOut(),
             new LateJoin(),
             new SegmentDrop(),
             new Retention(),

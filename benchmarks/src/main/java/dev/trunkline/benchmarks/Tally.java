@@ -49,6 +49,10 @@ final class Tally {
         }
     }
 
+    long count() {
+        return count.get();
+    }
+
     /** Fails unless it has counted just so many. */
     void require(long expected) {
         require(what, expected, count.get());

@@ -35,6 +35,11 @@ final class Workbench {
         return new Workbench(address, less, progress);
     }
 
+    /** The same with turns of so many seconds. */
+    Workbench lasting(double seconds) {
+        return new Workbench(address, effort.withSeconds(seconds), progress);
+    }
+
     void progress(String what) {
         progress.accept(what);
     }
@@ -74,6 +79,18 @@ final class Workbench {
     /** A Trunkline of its own. */
     Installation install(String name, boolean backgroundWork) {
         return new Installation(address, PREFIX + name, backgroundWork);
+    }
+
+    /** A Trunkline of its own whose reads of the log are timed. */
+    Installation install(String name, TimedReads pool) {
+        return new Installation(address, PREFIX + name, pool, pool.getMaximumPoolSize());
+    }
+
+    /** Removes an installation that is closed. */
+    void uninstall(String name) throws SQLException {
+        try (Connection connection = address.connect()) {
+            Query.execute(connection, SQL.get("dropSchema", PREFIX + name));
+        }
     }
 
     /** Lets every turn begin with nothing left to write, so that no checkpoint falls into somebody's turn by chance. */

@@ -20,8 +20,22 @@ import tools.jackson.databind.json.JsonMapper;
 /** Every scenario runs and says what it should say. Nothing here asserts a duration: that is what running them is for. */
 class ScenariosTest {
 
-    private static final Effort TINY =
-            new Effort(0.3, 0.2, 1, 1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000, 2_000, 200_000, 2_000, 1.5);
+    private static final Effort TINY = new Effort(
+            0.3,
+            0.2,
+            1,
+            1_000,
+            2_000,
+            2,
+            2_000,
+            0.6,
+            4_000,
+            2_000,
+            2_000,
+            200_000,
+            2_000,
+            1.5,
+            new Effort.Load(List.of(3), 1_000, 1.5));
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private static EmbeddedPostgres postgres;
@@ -125,6 +139,8 @@ class ScenariosTest {
                 refused("--seconds NaN", "memory", "--seconds=NaN"),
                 refused("Invalid value", "memory", "--seconds=soon"),
                 refused("--messages 1000 is not a multiple", "memory", "--messages=1000"),
+                refused("--groups [4, 0] are not within", "fan-out", "--groups=4,0"),
+                refused("--rate 99 is not within", "fan-out", "--rate=99"),
                 refused("--repetitions 0", "memory", "--repetitions=0"),
                 refused("--user and --password need --url", "memory", "--user=me"),
                 refused("--url needs --user", "memory", "--url=jdbc:postgresql://localhost/x"),

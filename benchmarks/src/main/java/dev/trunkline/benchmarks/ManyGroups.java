@@ -1,0 +1,36 @@
+package dev.trunkline.benchmarks;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import org.HdrHistogram.Histogram;
+
+/** A way to give every message to each of many groups. It works as long as it is open. */
+interface ManyGroups extends AutoCloseable {
+
+    /** How long a message is kept. */
+    Duration KEPT = Duration.ofSeconds(1);
+
+    /** The most connections of those who consume. */
+    int CONNECTIONS = 8;
+
+    /** Where its tables are. */
+    String schema();
+
+    /** Publishes a batch in one commit, and returns its size. */
+    long publish(int messages) throws Exception;
+
+    /** How many messages the groups have handled, all of them together. */
+    long handled();
+
+    /** Removes messages that need not be kept. */
+    void cleanUp() throws Exception;
+
+    /** What the statements took, at the client, by which groups get messages; whether they found any or not. */
+    Histogram fetches();
+
+    /** Ends the work, and fails unless each group has got each message at most once, and each that it was owed until now. */
+    void end(long published) throws Exception;
+
+    @Override
+    void close() throws SQLException;
+}
