@@ -2,121 +2,150 @@ package dev.trunkline.benchmarks;
 
 import dev.trunkline.benchmarks.Tables.Deadest;
 import java.sql.SQLException;
-import java.util.Arrays;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
 
-/** One turn of one side of {@link FanOut}: messages are published at a steady rate, handled, removed, and looked at. */
+/**
+ * One turn of one side of {@link FanOut}: messages are published at a steady rate, handled, removed, and looked at. It stands for an hour, so
+ * that tables are vacuumed sixty times in it, by the rule of autovacuum.
+ */
 final class FanOutTurn {
 
-    private static final Pace CLEANING = new Pace(1, 4);
-    private static final Pace VACUUMING = new Pace(1, 1);
+    private static final Pace LOOKING = new Pace(1, 4);
+    private static final Pace ASKING = new Pace(1, 20);
+    private static final int CLEANUPS = 10;
+    private static final double FEWEST_CLEANUPS_PER_SECOND = 0.2;
+    /** As often as autovacuum comes in an hour. */
+    private static final int VACUUMS = 60;
 
     private final Workbench bench;
     private final ManyGroups side;
     private final int groups;
     private final Pace publishing;
+    private final Pace cleaning;
+    private final Pace vacuuming;
     private final double seconds;
-    private final long[] mostBytes = new long[3];
-    private Deadest deadest = Deadest.NONE;
+    private final long[] mostKept = new long[3];
+    private final List<Deadest> deadest = new ArrayList<>();
+    private final Histogram bare = Pace.latencies();
+    private long mostBytes;
 
     FanOutTurn(Workbench bench, ManyGroups side, int groups, int perSecond, double seconds) {
         this.bench = bench;
         this.side = side;
         this.groups = groups;
         this.publishing = new Pace(FanOut.PUBLISHERS, (double) perSecond / FanOut.BATCH);
+        this.cleaning = new Pace(1, Math.max(CLEANUPS / seconds, FEWEST_CLEANUPS_PER_SECOND));
+        this.vacuuming = new Pace(1, VACUUMS / seconds);
         this.seconds = seconds;
+    }
+
+    /** How long messages are kept in a turn of so many seconds: a fifth of it. */
+    static Duration kept(double seconds) {
+        return Duration.ofSeconds(Math.max(1, Math.round(seconds / 5)));
     }
 
     /**
      * What was seen until the last message was published.
      *
-     * @param handled messages and groups in a second
-     * @param late messages and groups that were published and not handled yet, in seconds of what was to be published
+     * @param handled messages in a second, by all groups together
+     * @param behind what was not handled then, in seconds of publishing
      * @param fetchMillis the 95th percentile
-     * @param growth the most bytes in the last third against the most in the third before
+     * @param bareMillis the same of a statement that does nothing: what is lost by waiting for a processor
+     * @param deadest typical of the last third
+     * @param growth of the messages that are kept, at their most: the last third against the one before
+     * @param bytes of all tables, at their most
      */
     record Seen(
             double handled,
-            double late,
+            double behind,
             double fetchMillis,
+            double bareMillis,
             double fetchesPerSecond,
             Deadest deadest,
             double growth,
             double bytes,
             double walPerSecond,
-            double walPerHandled) {
-
-        boolean keptUp() {
-            return late < 0.25;
-        }
-    }
+            double walPerHandled) {}
 
     /** How far it had come when the last message was published. */
     private record End(long published, long handled, double seconds, long walPosition) {}
 
     Seen run() throws Exception {
-        try (Tables tables = new Tables(bench, side.schema());
+        try (Tables looked = new Tables(bench, side.schema());
                 Tables vacuumed = new Tables(bench, side.schema());
-                Tables ending = new Tables(bench, side.schema())) {
-            long wal = tables.walPosition();
+                Tables asked = new Tables(bench, side.schema());
+                Tables ended = new Tables(bench, side.schema())) {
+            long walBefore = ended.walPosition();
             side.fetches().reset();
             long began = System.nanoTime();
-            CompletableFuture<End> publishers = beside("publishing", () -> publish(ending, began));
-            CompletableFuture<Long> vacuuming =
-                    beside("vacuuming", () -> VACUUMING.keep(began, seconds, due -> vacuumed.vacuum()));
-            CLEANING.keep(began, seconds, due -> {
-                side.cleanUp();
-                look(tables, (due - began) / 1e9 / seconds);
-                return 1;
-            });
-            End end = publishers.join();
-            vacuuming.join();
-            look(tables, 0.999);
-            Seen seen = seen(end, end.walPosition() - wal);
+            List<CompletableFuture<Void>> others = List.of(
+                    beside("vacuuming", () -> keep(vacuuming, began, vacuumed::vacuum)),
+                    beside("cleaning", () -> keep(cleaning, began, side::cleanUp)),
+                    beside("asking", () -> keep(ASKING, began, () -> ask(asked))),
+                    beside("looking", () -> keep(LOOKING, began, () -> look(looked, began))));
+            End end = publish(ended, began);
+            others.forEach(CompletableFuture::join);
             side.end(end.published());
-            return seen;
+            return seen(end, end.walPosition() - walBefore);
         }
     }
 
-    private static <T> CompletableFuture<T> beside(String name, Supplier<T> task) {
-        return CompletableFuture.supplyAsync(
-                task, run -> Thread.ofPlatform().name(name).start(run));
+    /** Something that is done again and again. */
+    @FunctionalInterface
+    private interface Work {
+        void run() throws Exception;
     }
 
-    private End publish(Tables tables, long began) {
+    private void keep(Pace pace, long began, Work work) {
+        pace.keep(began, seconds, due -> {
+            work.run();
+            return 1;
+        });
+    }
+
+    private static CompletableFuture<Void> beside(String name, Runnable work) {
+        return CompletableFuture.runAsync(
+                work, run -> Thread.ofPlatform().name(name).start(run));
+    }
+
+    private End publish(Tables tables, long began) throws SQLException {
         long published = publishing.keep(began, seconds, due -> side.publish(FanOut.BATCH));
-        try {
-            return new End(published, side.handled(), (System.nanoTime() - began) / 1e9, tables.walPosition());
-        } catch (SQLException e) {
-            throw new CompletionException(e);
-        }
+        Pace.sleepUntil(began + (long) (seconds * 1e9));
+        return new End(published, side.handled(), (System.nanoTime() - began) / 1e9, tables.walPosition());
     }
 
-    /** @param when the part of the turn that is over */
-    private void look(Tables tables, double when) throws SQLException {
-        int third = (int) (when * 3);
-        mostBytes[third] = Math.max(mostBytes[third], tables.bytes());
+    private void ask(Tables tables) throws SQLException {
+        long began = System.nanoTime();
+        tables.bare();
+        Pace.record(bare, began);
+    }
+
+    private void look(Tables tables, long began) throws SQLException {
+        int third = (int) Math.min((System.nanoTime() - began) / 1e9 / seconds * 3, 2);
+        mostKept[third] = Math.max(mostKept[third], side.kept());
+        mostBytes = Math.max(mostBytes, tables.bytes());
         if (third == 2) {
-            deadest = Stream.of(deadest, tables.deadest())
-                    .max(Comparator.comparingDouble(Deadest::percent))
-                    .orElseThrow();
+            deadest.add(tables.deadest());
         }
     }
 
     private Seen seen(End end, long walBytes) {
         double perSecond = publishing.perSecond() * FanOut.BATCH * groups;
+        deadest.sort(Comparator.comparingDouble(Deadest::percent));
         return new Seen(
                 end.handled() / end.seconds(),
-                Math.max(perSecond * seconds - end.handled(), 0) / perSecond,
+                (end.published() * groups - end.handled()) / perSecond,
                 Pace.millis(side.fetches(), 95),
+                Pace.millis(bare, 95),
                 side.fetches().getTotalCount() / end.seconds(),
-                deadest,
-                (double) mostBytes[2] / mostBytes[1],
-                Arrays.stream(mostBytes).max().orElseThrow(),
+                deadest.get(deadest.size() / 2),
+                (double) mostKept[2] / mostKept[1],
+                mostBytes,
                 walBytes / end.seconds(),
                 (double) walBytes / end.handled());
     }

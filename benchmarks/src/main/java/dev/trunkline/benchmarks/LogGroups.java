@@ -2,6 +2,7 @@ package dev.trunkline.benchmarks;
 
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,19 +18,21 @@ final class LogGroups implements ManyGroups {
     private final Workbench bench;
     private final TimedReads reads;
     private final Installation installation;
+    private final Connection looking;
     private final List<Got> groups = new ArrayList<>();
 
     /** A group, and the messages that it has got. */
     private record Got(CountedGroup group, Distinct messages) {}
 
-    LogGroups(Workbench bench, int count) throws SQLException {
+    LogGroups(Workbench bench, int count, Duration kept) throws SQLException {
         this.bench = bench;
         bench.uninstall(INSTALLATION);
         this.reads = new TimedReads(bench.address(), CONNECTIONS);
         this.installation = bench.install(INSTALLATION, reads);
         installation.configure(TopicConfiguration.pubSub(Installation.TOPIC)
-                .withRetention(KEPT)
+                .withRetention(kept)
                 .withSegments(SEGMENT_BYTES, Duration.ofDays(1)));
+        this.looking = bench.address().connect();
         for (int i = 0; i < count; i++) {
             Distinct messages = new Distinct();
             CountedGroup group = new CountedGroup(
@@ -59,6 +62,11 @@ final class LogGroups implements ManyGroups {
     }
 
     @Override
+    public long kept() throws SQLException {
+        return Query.number(looking, installation.sql("kept"), Installation.TOPIC);
+    }
+
+    @Override
     public Histogram fetches() {
         return reads.times();
     }
@@ -74,6 +82,7 @@ final class LogGroups implements ManyGroups {
 
     @Override
     public void close() throws SQLException {
+        looking.close();
         installation.close();
         reads.close();
         bench.uninstall(INSTALLATION);

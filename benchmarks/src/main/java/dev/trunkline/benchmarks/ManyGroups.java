@@ -1,14 +1,10 @@
 package dev.trunkline.benchmarks;
 
 import java.sql.SQLException;
-import java.time.Duration;
 import org.HdrHistogram.Histogram;
 
 /** A way to give every message to each of many groups. It works as long as it is open. */
 interface ManyGroups extends AutoCloseable {
-
-    /** How long a message is kept. */
-    Duration KEPT = Duration.ofSeconds(1);
 
     /** The most connections of those who consume. */
     int CONNECTIONS = 8;
@@ -24,6 +20,9 @@ interface ManyGroups extends AutoCloseable {
 
     /** Removes messages that need not be kept. */
     void cleanUp() throws Exception;
+
+    /** How many messages are still there. */
+    long kept() throws SQLException;
 
     /** What the statements took, at the client, by which groups get messages; whether they found any or not. */
     Histogram fetches();

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
@@ -31,6 +33,7 @@ final class ReferenceCounts implements ManyGroups {
     private static final long NAP = 5_000_000;
     private static final Sql SQL = new Sql("");
 
+    private final Duration kept;
     private final Connection cleaning;
     private final List<Connection> publishing = new ArrayList<>();
     private final BlockingQueue<Connection> publishers = new ArrayBlockingQueue<>(FanOut.PUBLISHERS);
@@ -39,9 +42,11 @@ final class ReferenceCounts implements ManyGroups {
     private final AtomicBoolean ended = new AtomicBoolean();
     private final Crew members;
     private final Crew.Shift working;
-    private long deleted;
+    private final AtomicLong published = new AtomicLong();
+    private final AtomicLong deleted = new AtomicLong();
 
-    ReferenceCounts(Workbench bench, int groups) throws Exception {
+    ReferenceCounts(Workbench bench, int groups, Duration kept) throws Exception {
+        this.kept = kept;
         this.cleaning = bench.address().connect();
         Query.execute(cleaning, SQL.get("createCounts"));
         try (PreparedStatement subscribe = cleaning.prepareStatement(SQL.get("subscribeCounted"))) {
@@ -77,7 +82,9 @@ final class ReferenceCounts implements ManyGroups {
             publish.setString(1, Installation.TOPIC);
             publish.setArray(2, connection.createArrayOf("text", keys));
             publish.setArray(3, connection.createArrayOf("bytea", payloads));
-            return publish.executeUpdate();
+            int added = publish.executeUpdate();
+            published.addAndGet(added);
+            return added;
         } finally {
             publishers.add(connection);
         }
@@ -94,9 +101,17 @@ final class ReferenceCounts implements ManyGroups {
 
     @Override
     public void cleanUp() throws SQLException {
+        int gone;
+        do {
+            gone = delete();
+            deleted.addAndGet(gone);
+        } while (gone == DELETED_AT_ONCE);
+    }
+
+    private int delete() throws SQLException {
         List<Long> gone = new ArrayList<>();
         try (PreparedStatement delete = cleaning.prepareStatement(SQL.get("deleteCounted", DELETED_AT_ONCE))) {
-            delete.setDouble(1, KEPT.toMillis() / 1e3);
+            delete.setDouble(1, kept.toMillis() / 1e3);
             try (ResultSet row = delete.executeQuery()) {
                 while (row.next()) {
                     gone.add(row.getLong(1));
@@ -108,7 +123,12 @@ final class ReferenceCounts implements ManyGroups {
             Tally.require("acknowledged and deleted", (long) gone.size() * handled.length(), delete.executeUpdate());
         }
         cleaning.commit();
-        deleted += gone.size();
+        return gone.size();
+    }
+
+    @Override
+    public long kept() {
+        return published.get() - deleted.get();
     }
 
     @Override
@@ -121,7 +141,7 @@ final class ReferenceCounts implements ManyGroups {
         ended.set(true);
         working.join();
         for (int i = 0; i < handled.length(); i++) {
-            long acknowledged = deleted + Query.number(cleaning, SQL.get("acknowledgedBy"), group(i));
+            long acknowledged = deleted.get() + Query.number(cleaning, SQL.get("acknowledgedBy"), group(i));
             Tally.require("acknowledged by " + group(i), handled.get(i), acknowledged);
         }
     }

@@ -44,14 +44,16 @@ final class Tables implements AutoCloseable {
         return Query.number(connection, SQL.get("walPosition"));
     }
 
-    /** Vacuums what autovacuum would take up when it comes, which is but once a minute. */
-    int vacuum() throws SQLException {
-        int vacuums = 0;
+    /** A statement that does nothing. */
+    void bare() throws SQLException {
+        Query.execute(connection, SQL.get("bare"));
+    }
+
+    /** Vacuums what autovacuum would take up if it came now. */
+    void vacuum() throws SQLException {
         for (String table : Query.texts(connection, SQL.get("dueForVacuum"), schema)) {
             Query.execute(connection, SQL.get("vacuum", table));
-            vacuums++;
         }
-        return vacuums;
     }
 
     @Override

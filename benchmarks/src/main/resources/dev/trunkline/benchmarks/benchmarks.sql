@@ -175,6 +175,13 @@ delete from trunkline_bench_raw.counted_acknowledgement a where a.message_id = a
 -- name: acknowledgedBy
 select count(*) from trunkline_bench_raw.counted_acknowledgement a where a.group_name = ?
 
+-- name: kept
+select sum(o."end" - o.first)
+from trunkline.topic t
+cross join lateral trunkline.bounds(t.id) b
+cross join lateral unnest(b.firsts, b.ends) as o (first, "end")
+where t.name = ?
+
 -- name: schemaBytes
 select coalesce(sum(pg_total_relation_size(c.oid)), 0) from pg_class c
 where c.relkind = 'r' and c.relnamespace = to_regnamespace(?)
@@ -191,6 +198,9 @@ select format('%I.%I', u.schemaname, u.relname)
 from pg_stat_user_tables u join pg_class c on c.oid = u.relid
 where u.schemaname = ? and u.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0)
   and not coalesce(c.reloptions @> array['autovacuum_enabled=off'], false)
+
+-- name: bare
+select 1
 
 -- name: vacuum
 vacuum (analyze) #
