@@ -17,8 +17,8 @@ final class FanOut implements Scenario {
     private static final int MOST_REPETITIONS = 2;
     private static final double MOST_DEAD_PERCENT = 20;
     private static final double MOST_FETCH_MILLIS = 10;
-    /** What nobody removes grows by half from the second third to the last. */
-    private static final double MOST_GROWTH = 1.25;
+    /** What nobody removes grows by two thirds. */
+    private static final double MOST_GROWTH = 1.5;
 
     private static final double MOST_SECONDS_BEHIND = 0.25;
     private static final String TRUNKLINE = "trunkline";

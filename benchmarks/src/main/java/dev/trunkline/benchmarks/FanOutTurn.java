@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.concurrent.CompletableFuture;
 import org.HdrHistogram.Histogram;
 
@@ -29,7 +30,9 @@ final class FanOutTurn {
     private final Pace cleaning;
     private final Pace vacuuming;
     private final double seconds;
-    private final long[] mostKept = new long[3];
+    private final LongSummaryStatistics[] kept = {
+        new LongSummaryStatistics(), new LongSummaryStatistics(), new LongSummaryStatistics()
+    };
     private final List<Deadest> deadest = new ArrayList<>();
     private final Histogram bare = Pace.latencies();
     private long mostBytes;
@@ -57,7 +60,7 @@ final class FanOutTurn {
      * @param fetchMillis the 95th percentile
      * @param bareMillis the same of a statement that does nothing: what is lost by waiting for a processor
      * @param deadest typical of the last third
-     * @param growth of the messages that are kept, at their most: the last third against the one before
+     * @param growth of the messages that are kept, on average: the last third against the one before
      * @param bytes of all tables, at their most
      */
     record Seen(
@@ -127,7 +130,7 @@ final class FanOutTurn {
 
     private void look(Tables tables, long began) throws SQLException {
         int third = (int) Math.min((System.nanoTime() - began) / 1e9 / seconds * 3, 2);
-        mostKept[third] = Math.max(mostKept[third], side.kept());
+        kept[third].accept(side.kept());
         mostBytes = Math.max(mostBytes, tables.bytes());
         if (third == 2) {
             deadest.add(tables.deadest());
@@ -144,7 +147,7 @@ final class FanOutTurn {
                 Pace.millis(bare, 95),
                 side.fetches().getTotalCount() / end.seconds(),
                 deadest.get(deadest.size() / 2),
-                (double) mostKept[2] / mostKept[1],
+                kept[2].getAverage() / kept[1].getAverage(),
                 mostBytes,
                 walBytes / end.seconds(),
                 (double) walBytes / end.handled());
