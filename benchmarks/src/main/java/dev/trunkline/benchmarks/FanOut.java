@@ -136,7 +136,7 @@ final class FanOut implements Scenario {
             figures.put("deadPercent", deadPercent());
             figures.put("deadest", turns().getLast().deadest().table());
             figures.put("fetchP95Millis", median(Seen::fetchMillis));
-            figures.put("bareP95Millis", median(Seen::bareMillis));
+            figures.put("fetchP95MillisAtClient", median(Seen::clientMillis));
             figures.put("fetchesPerSecond", median(Seen::fetchesPerSecond));
             figures.put("growthOfKeptMessages", median(Seen::growth));
             figures.put("mostBytes", median(Seen::bytes));

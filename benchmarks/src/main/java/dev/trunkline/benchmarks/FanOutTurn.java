@@ -8,7 +8,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.concurrent.CompletableFuture;
-import org.HdrHistogram.Histogram;
 
 /**
  * One turn of one side of {@link FanOut}: messages are published at a steady rate, handled, removed, and looked at. It stands for an hour, so
@@ -17,7 +16,7 @@ import org.HdrHistogram.Histogram;
 final class FanOutTurn {
 
     private static final Pace LOOKING = new Pace(1, 4);
-    private static final Pace ASKING = new Pace(1, 20);
+    private static final int LAST_THIRD = 2;
     private static final int CLEANUPS = 10;
     private static final double FEWEST_CLEANUPS_PER_SECOND = 0.2;
     /** As often as autovacuum comes in an hour. */
@@ -34,7 +33,6 @@ final class FanOutTurn {
         new LongSummaryStatistics(), new LongSummaryStatistics(), new LongSummaryStatistics()
     };
     private final List<Deadest> deadest = new ArrayList<>();
-    private final Histogram bare = Pace.latencies();
     private long mostBytes;
 
     FanOutTurn(Workbench bench, ManyGroups side, int groups, int perSecond, double seconds) {
@@ -58,7 +56,7 @@ final class FanOutTurn {
      * @param handled messages in a second, by all groups together
      * @param behind what was not handled then, in seconds of publishing
      * @param fetchMillis the 95th percentile
-     * @param bareMillis the same of a statement that does nothing: what is lost by waiting for a processor
+     * @param clientMillis the same, as it looked from here
      * @param deadest typical of the last third
      * @param growth of the messages that are kept, on average: the last third against the one before
      * @param bytes of all tables, at their most
@@ -67,7 +65,7 @@ final class FanOutTurn {
             double handled,
             double behind,
             double fetchMillis,
-            double bareMillis,
+            double clientMillis,
             double fetchesPerSecond,
             Deadest deadest,
             double growth,
@@ -81,7 +79,6 @@ final class FanOutTurn {
     Seen run() throws Exception {
         try (Tables looked = new Tables(bench, side.schema());
                 Tables vacuumed = new Tables(bench, side.schema());
-                Tables asked = new Tables(bench, side.schema());
                 Tables ended = new Tables(bench, side.schema())) {
             long walBefore = ended.walPosition();
             side.fetches().reset();
@@ -89,10 +86,10 @@ final class FanOutTurn {
             List<CompletableFuture<Void>> others = List.of(
                     beside("vacuuming", () -> keep(vacuuming, began, vacuumed::vacuum)),
                     beside("cleaning", () -> keep(cleaning, began, side::cleanUp)),
-                    beside("asking", () -> keep(ASKING, began, () -> ask(asked))),
-                    beside("looking", () -> keep(LOOKING, began, () -> look(looked, began))));
+                    beside("looking", () -> keep(LOOKING, began, () -> look(looked, third(began)))));
             End end = publish(ended, began);
             others.forEach(CompletableFuture::join);
+            look(looked, LAST_THIRD);
             side.end(end.published());
             return seen(end, end.walPosition() - walBefore);
         }
@@ -122,17 +119,14 @@ final class FanOutTurn {
         return new End(published, side.handled(), (System.nanoTime() - began) / 1e9, tables.walPosition());
     }
 
-    private void ask(Tables tables) throws SQLException {
-        long began = System.nanoTime();
-        tables.bare();
-        Pace.record(bare, began);
+    private int third(long began) {
+        return (int) Math.min((System.nanoTime() - began) / 1e9 / seconds * 3, LAST_THIRD);
     }
 
-    private void look(Tables tables, long began) throws SQLException {
-        int third = (int) Math.min((System.nanoTime() - began) / 1e9 / seconds * 3, 2);
+    private void look(Tables tables, int third) throws SQLException {
         kept[third].accept(side.kept());
         mostBytes = Math.max(mostBytes, tables.bytes());
-        if (third == 2) {
+        if (third == LAST_THIRD) {
             deadest.add(tables.deadest());
         }
     }
@@ -143,11 +137,11 @@ final class FanOutTurn {
         return new Seen(
                 end.handled() / end.seconds(),
                 (end.published() * groups - end.handled()) / perSecond,
-                Pace.millis(side.fetches(), 95),
-                Pace.millis(bare, 95),
-                side.fetches().getTotalCount() / end.seconds(),
+                side.fetches().p95(),
+                side.fetches().p95AtClient(),
+                side.fetches().count() / end.seconds(),
                 deadest.get(deadest.size() / 2),
-                kept[2].getAverage() / kept[1].getAverage(),
+                kept[LAST_THIRD].getAverage() / kept[LAST_THIRD - 1].getAverage(),
                 mostBytes,
                 walBytes / end.seconds(),
                 (double) walBytes / end.handled());

@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.HdrHistogram.Histogram;
 
 /** Groups of one Trunkline, all of which read one log. */
 final class LogGroups implements ManyGroups {
@@ -67,7 +66,7 @@ final class LogGroups implements ManyGroups {
     }
 
     @Override
-    public Histogram fetches() {
+    public FetchTimes fetches() {
         return reads.times();
     }
 

@@ -1,7 +1,6 @@
 package dev.trunkline.benchmarks;
 
 import java.sql.SQLException;
-import org.HdrHistogram.Histogram;
 
 /** A way to give every message to each of many groups. It works as long as it is open. */
 interface ManyGroups extends AutoCloseable {
@@ -24,8 +23,8 @@ interface ManyGroups extends AutoCloseable {
     /** How many messages are still there. */
     long kept() throws SQLException;
 
-    /** What the statements took, at the client, by which groups get messages; whether they found any or not. */
-    Histogram fetches();
+    /** Of the statements by which groups get messages, whether they found any or not. */
+    FetchTimes fetches();
 
     /** Ends the work, and fails unless each group has got each message at most once, and each that it was owed until now. */
     void end(long published) throws Exception;

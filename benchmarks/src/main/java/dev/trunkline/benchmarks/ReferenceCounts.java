@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
-import org.HdrHistogram.Histogram;
 
 /**
  * Messages that count the groups that are done with them, re-implemented from a published design: a trigger sets how many groups a
@@ -37,7 +36,7 @@ final class ReferenceCounts implements ManyGroups {
     private final Connection cleaning;
     private final List<Connection> publishing = new ArrayList<>();
     private final BlockingQueue<Connection> publishers = new ArrayBlockingQueue<>(FanOut.PUBLISHERS);
-    private final Histogram fetches = Pace.latencies();
+    private final FetchTimes fetches;
     private final AtomicLongArray handled;
     private final AtomicBoolean ended = new AtomicBoolean();
     private final Crew members;
@@ -47,6 +46,7 @@ final class ReferenceCounts implements ManyGroups {
 
     ReferenceCounts(Workbench bench, int groups, Duration kept) throws Exception {
         this.kept = kept;
+        this.fetches = new FetchTimes(bench.address());
         this.cleaning = bench.address().connect();
         Query.execute(cleaning, SQL.get("createCounts"));
         try (PreparedStatement subscribe = cleaning.prepareStatement(SQL.get("subscribeCounted"))) {
@@ -132,7 +132,7 @@ final class ReferenceCounts implements ManyGroups {
     }
 
     @Override
-    public Histogram fetches() {
+    public FetchTimes fetches() {
         return fetches;
     }
 
@@ -210,9 +210,7 @@ final class ReferenceCounts implements ManyGroups {
             fetch.setString(1, Installation.TOPIC);
             fetch.setString(2, group(group));
             List<Long> fetched = new ArrayList<>(BATCH);
-            long began = System.nanoTime();
-            try (ResultSet row = fetch.executeQuery()) {
-                Pace.record(fetches, began);
+            try (ResultSet row = fetches.executeQuery(fetch)) {
                 while (row.next()) {
                     if (!row.getString(2).isEmpty() && row.getBytes(3).length > 0) {
                         fetched.add(row.getLong(1));

@@ -44,11 +44,6 @@ final class Tables implements AutoCloseable {
         return Query.number(connection, SQL.get("walPosition"));
     }
 
-    /** A statement that does nothing. */
-    void bare() throws SQLException {
-        Query.execute(connection, SQL.get("bare"));
-    }
-
     /** Vacuums what autovacuum would take up if it came now. */
     void vacuum() throws SQLException {
         for (String table : Query.texts(connection, SQL.get("dueForVacuum"), schema)) {

@@ -10,7 +10,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.regex.Pattern;
-import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** A pool like the one that Trunkline makes for itself, which knows how long each statement took that read a segment. */
@@ -18,10 +17,11 @@ final class TimedReads extends HikariDataSource {
 
     private static final Pattern READ = Pattern.compile("\\bfrom \\w+\\.segment_\\d+ ");
 
-    private final Histogram times = Pace.latencies();
+    private final FetchTimes times;
 
-    TimedReads(Address address, int size) {
+    TimedReads(Address address, int size) throws SQLException {
         super(config(address, size));
+        this.times = new FetchTimes(address);
     }
 
     private static HikariConfig config(Address address, int size) {
@@ -35,8 +35,7 @@ final class TimedReads extends HikariDataSource {
         return config;
     }
 
-    /** From when the statement was sent until its rows were there, in microseconds. */
-    Histogram times() {
+    FetchTimes times() {
         return times;
     }
 
@@ -54,13 +53,9 @@ final class TimedReads extends HikariDataSource {
 
     private PreparedStatement timed(PreparedStatement statement) {
         return proxy(PreparedStatement.class, (proxy, method, arguments) -> {
-            if (!method.getName().equals("executeQuery")) {
-                return call(statement, method, arguments);
-            }
-            long began = System.nanoTime();
-            Object rows = call(statement, method, arguments);
-            Pace.record(times, began);
-            return rows;
+            return method.getName().equals("executeQuery")
+                    ? times.executeQuery(statement)
+                    : call(statement, method, arguments);
         });
     }
 

@@ -199,8 +199,13 @@ from pg_stat_user_tables u join pg_class c on c.oid = u.relid
 where u.schemaname = ? and u.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0)
   and not coalesce(c.reloptions @> array['autovacuum_enabled=off'], false)
 
--- name: bare
-select 1
+-- name: tellDurations
+-- The driver takes a word with BEGIN for an error: this is for single statements.
+set client_min_messages = log;
+set log_duration = on
+
+-- name: keepDurations
+set log_duration = off
 
 -- name: vacuum
 vacuum (analyze) #
