@@ -12,6 +12,9 @@ import java.util.List;
 final class LogGroups implements ManyGroups {
 
     private static final String INSTALLATION = "fan_out";
+    /** As by default. */
+    private static final int CONNECTIONS = 8;
+
     private static final long SEGMENT_BYTES = 128 * 1024;
 
     private final Workbench bench;

@@ -5,9 +5,6 @@ import java.sql.SQLException;
 /** A way to give every message to each of many groups. It works as long as it is open. */
 interface ManyGroups extends AutoCloseable {
 
-    /** The most connections of those who consume. */
-    int CONNECTIONS = 8;
-
     /** Where its tables are. */
     String schema();
 

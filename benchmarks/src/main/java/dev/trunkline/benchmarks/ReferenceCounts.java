@@ -23,7 +23,10 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class ReferenceCounts implements ManyGroups {
 
-    static final int BATCH = 500;
+    private static final int BATCH = 500;
+    /** With more, they lock each other's messages, skip those, and fetch more slowly. */
+    private static final int CONNECTIONS = 4;
+
     static final String WORDS =
             "reference counts: a message row with counters, an acknowledgement row for each group, %d messages a commit, %d connections"
                     .formatted(BATCH, CONNECTIONS);
