@@ -375,6 +375,31 @@ begin
     return true;
 end $$;
 
+-- The first offset that is not done, of what is done from the beginning on.
+create function trunkline.cursor_of(a_done int8multirange) returns bigint
+    language sql immutable parallel safe
+    return case when lower(a_done) = 0 then (select upper(r) from unnest(a_done) r limit 1) else 0 end;
+
+-- How far a group is at least, per strand: its base, or what its last record says that begins at the beginning, as records of owners do. It looks at
+-- one record for each strand, however many there are; what parallel handlers have recorded since is left out.
+create function trunkline.cursors(a_subscription int) returns table (strand int, cursor bigint)
+    language sql stable
+    set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+    select x.strand, greatest(trunkline.cursor_of(x.done), trunkline.cursor_of(p.done))
+    from (
+        select h.counts_from, h.partition + t.partitions * (l.level - 1)::int as strand, l.done
+        from trunkline.holder h
+        join trunkline.subscription s on s.id = h.subscription
+        join trunkline.topic t on t.id = s.topic
+        cross join lateral unnest(h.base) with ordinality as l (done, level)
+        where h.subscription = a_subscription) x
+    left join lateral (
+        select k.done from trunkline.progress k
+        where k.subscription = a_subscription and k.strand = x.strand and k.epoch >= x.counts_from and k.done @> 0::bigint
+        order by k.epoch desc, k.sequence desc limit 1) p on true
+$$;
+
 -- Progress of a group for people: one line per partition and level.
 create function trunkline.lag(a_group text, a_topic text) returns table (partition int, priority int, cursor bigint, end_offset bigint, lag bigint)
     language sql stable
@@ -386,7 +411,7 @@ as $$
     join trunkline.topic t on t.id = s.topic
     cross join lateral trunkline.bounds(t.id) b
     cross join lateral trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
-    cross join lateral (select coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0) as cursor) c
+    cross join lateral (select trunkline.cursor_of(d.done) as cursor) c
     where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED'
     order by d.strand
 $$;

@@ -316,11 +316,7 @@ create function trunkline.watermark(a_topic int, clock timestamptz default clock
     language sql stable security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    select array_agg(greatest(w.cap[k.n], least(w.keep[k.n], (
-            select min(coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0))
-            from trunkline.subscription s
-            cross join lateral trunkline.done(s.id, array[(k.n - 1)::int % w.partitions]) d
-            where s.topic = a_topic and s.status in ('ACTIVE', 'PAUSED') and s.released_at is null and d.strand = k.n - 1))) order by k.n)
+    select array_agg(greatest(w.cap[k.n], least(w.keep[k.n], d.cursor)) order by k.n)
     from (
         select t.partitions, t.levels,
                trunkline.bases_at(t.id, clock - case
@@ -329,6 +325,12 @@ as $$
                trunkline.bases_at(t.id, clock - greatest(t.hard_cap, t.retention)) as cap
         from trunkline.topic t where t.id = a_topic) w
     cross join lateral generate_series(1, w.partitions * w.levels) as k (n)
+    left join (
+        select c.strand, min(c.cursor) as cursor
+        from trunkline.subscription s
+        cross join lateral trunkline.cursors(s.id) c
+        where s.topic = a_topic and s.status in ('ACTIVE', 'PAUSED') and s.released_at is null
+        group by c.strand) d on d.strand = k.n - 1
     where w.keep is not null or w.cap is not null
 $$;
 
@@ -344,7 +346,9 @@ begin
     select t.partitions into its_partitions from trunkline.subscription s join trunkline.topic t on t.id = s.topic where s.id = a_subscription;
     missing := array(
         select distinct d.strand % its_partitions
-        from trunkline.done(a_subscription, array(select p from generate_series(0, its_partitions - 1) p where p = coalesce(a_partition, p))) d
+        from trunkline.done(a_subscription, array(
+            select distinct c.strand % its_partitions from trunkline.cursors(a_subscription) c
+            where c.cursor < upto[c.strand + 1] and c.strand % its_partitions = coalesce(a_partition, c.strand % its_partitions))) d
         where not d.done @> int8range(0, upto[d.strand + 1]));
     if cardinality(missing) = 0 then
         return 0;

@@ -35,7 +35,7 @@ begin
     end if;
     return query
         select d.strand % t.partitions, (array[0, 1, -1])[d.strand / t.partitions + 1],
-               coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0), targets[d.strand + 1],
+               trunkline.cursor_of(d.done), targets[d.strand + 1],
                coalesce((select sum(upper(r) - lower(r))::bigint from unnest(d.done * int8multirange(int8range(targets[d.strand + 1], null))) r), 0),
                coalesce((select sum(upper(r) - lower(r))::bigint from unnest(int8multirange(int8range(0, targets[d.strand + 1])) - d.done) r), 0)
         from trunkline.done(s.id, moved) d
@@ -103,7 +103,7 @@ create function trunkline.group_progress(a_subscription int, out pending bigint,
     language sql stable
     set jit = off
 as $$
-    select coalesce(sum(b.ends[d.strand + 1] - coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0)
+    select coalesce(sum(b.ends[d.strand + 1] - trunkline.cursor_of(d.done)
                - coalesce((select sum(upper(r) - lower(r)) from unnest(d.done) r where lower(r) > 0), 0)), 0)::bigint,
            coalesce(sum((select sum(upper(r) - lower(r)) from unnest(d.done) r)), 0)::bigint,
            greatest(
@@ -176,8 +176,7 @@ create view trunkline.topic_health as
             order by y.id limit 1) x
         cross join lateral (select z.bases from trunkline.segment z where z.topic = t.id and z.id > x.id order by z.id limit 1) z
         where s.topic = t.id and s.status in ('ACTIVE', 'PAUSED') and s.released_at is null and exists (
-            select from trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
-            where not d.done @> int8range(0, z.bases[d.strand + 1]))
+            select from trunkline.cursors(s.id) c where c.cursor < z.bases[c.strand + 1])
         order by s.id limit 1) k on true
     cross join lateral (
         -- The newest segment that was opened before retention began holds messages that may not go yet.
@@ -229,7 +228,7 @@ begin
     end if;
     return query select 'message', concat_ws(', ', 'partition ' || its_strand % t.partitions, 'offset ' || its_offset, 'id ' || its_id, 'key ' || its_key,
         'appended ' || its_time);
-    select d.done @> its_offset, coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0) into is_done, cursor
+    select d.done @> its_offset, trunkline.cursor_of(d.done) into is_done, cursor
     from trunkline.done(s.id, array[its_strand % t.partitions]) d where d.strand = its_strand;
     for x in select g.* from trunkline.gap g where g.subscription = s.id and g.strand = its_strand and its_offset >= g."from" and its_offset < g."to" loop
         return query select 'passed over', format('%s at %s: offsets %s up to %s.', lower(x.reason), x.at, x."from", x."to");

@@ -18,7 +18,7 @@ declare
     ends bigint[] := (trunkline.bounds(t.id)).ends;
     cursors bigint[];
 begin
-    select array_agg(least(coalesce((select upper(r) from unnest(d.done) r where lower(r) = 0), 0), ends[d.strand + 1]) order by d.strand) into cursors
+    select array_agg(least(trunkline.cursor_of(d.done), ends[d.strand + 1]) order by d.strand) into cursors
     from trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d;
     if a_bound is not null then
         cursors := trunkline.last_of(cursors, ends, a_bound);
