@@ -62,7 +62,7 @@ public final class Main implements Callable<Integer> {
             names = "--messages",
             paramLabel = "N",
             description =
-                    "Messages of drain, write-amplification, late-join, memory and memory-drain; a multiple of 2,000.")
+                    "Messages of drain, catch-up-vs-oltp, write-amplification, late-join, memory and memory-drain; a multiple of 2,000.")
     private @Nullable Integer messages;
 
     @Option(

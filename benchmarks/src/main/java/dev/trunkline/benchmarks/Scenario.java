@@ -19,6 +19,7 @@ interface Scenario {
             new WriteAmplification(),
             new FanOut(),
             new LateJoin(),
+            new CatchUpVsOltp(),
             new SegmentDrop(),
             new Retention(),
             new HeldTransaction(),

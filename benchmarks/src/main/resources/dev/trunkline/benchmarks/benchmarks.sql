@@ -325,3 +325,39 @@ select coalesce(sum(l.cursor), 0) from trunkline.lag(?, ?) l
 
 -- name: walPosition
 select pg_current_wal_insert_lsn() - '0/0'::pg_lsn
+
+-- name: createAccounts
+create table trunkline_bench_raw.account (
+    id       int primary key,
+    balance  bigint not null default 0,
+    filler   char(84) not null default ''
+) with (autovacuum_enabled = off, fillfactor = 90);
+create table trunkline_bench_raw.change (
+    account  int not null,
+    amount   int not null,
+    at       timestamptz not null default now()
+) with (autovacuum_enabled = off)
+
+-- name: fillAccounts
+insert into trunkline_bench_raw.account (id) select n from generate_series(1, #) as s (n)
+
+-- name: analyzeAccounts
+vacuum analyze trunkline_bench_raw.account
+
+-- name: changeAccount
+update trunkline_bench_raw.account set balance = balance + ? where id = ?
+
+-- name: readAccount
+select a.balance from trunkline_bench_raw.account a where a.id = ?
+
+-- name: noteChange
+insert into trunkline_bench_raw.change (account, amount) values (?, ?)
+
+-- name: balance
+select coalesce(sum(a.balance), 0) from trunkline_bench_raw.account a
+
+-- name: countChanges
+select count(*) from trunkline_bench_raw.change
+
+-- name: difference
+select (select coalesce(sum(a.balance), 0) from trunkline_bench_raw.account a) - (select coalesce(sum(c.amount), 0) from trunkline_bench_raw.change c)

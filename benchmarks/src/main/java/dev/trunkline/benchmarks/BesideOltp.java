@@ -1,0 +1,69 @@
+package dev.trunkline.benchmarks;
+
+import dev.trunkline.SubscriptionOptions;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+
+/** One way to catch up, beside others' transactions. Each of its turns follows one of the transactions alone. */
+final class BesideOltp {
+
+    private final String name;
+    private final Encounter encounter;
+    private final SubscriptionOptions options;
+    private final double lead;
+    private final List<Double> rates = new ArrayList<>();
+    private List<Long> curve = List.of();
+    private boolean historyLasted = true;
+    private boolean asManyTransactions = true;
+
+    /** @param lead seconds until it goes as fast as it may, which do not count */
+    BesideOltp(String name, Encounter encounter, SubscriptionOptions options, double lead) {
+        this.name = name;
+        this.encounter = encounter;
+        this.options = options;
+        this.lead = lead;
+    }
+
+    void enter(Contest contest) {
+        contest.with(alone(), seconds -> p95(encounter.alone(lead, seconds), seconds))
+                .with(name, this::turn);
+    }
+
+    private String alone() {
+        return "alone before " + name;
+    }
+
+    private double turn(double seconds) {
+        Encounter.Seen seen = encounter.together(options, lead, seconds);
+        CatchingUp group = seen.catchingUp();
+        rates.add(group.rate(lead, lead + seconds));
+        curve = group.curve();
+        historyLasted &= group.isRunning();
+        return p95(seen.latencies(), seconds);
+    }
+
+    private double p95(Histogram latencies, double seconds) {
+        asManyTransactions &= Math.abs(latencies.getTotalCount() - Oltp.PACE.perSecond() * seconds) <= 1;
+        return Pace.millis(latencies, 95);
+    }
+
+    Result result(Contest.Turns turns, String scenario, Target target) {
+        int counted = turns.of(name).length;
+        return turns.compare(
+                        scenario,
+                        "ms, p95 of transactions, counted from when each was due",
+                        name,
+                        alone(),
+                        "the same transactions while no group catches up, by turns",
+                        target)
+                .requiring("historyLasted", historyLasted)
+                .requiring("asManyTransactions", asManyTransactions)
+                .with(
+                        "messagesPerSecond",
+                        Numbers.median(Numbers.array(rates.subList(rates.size() - counted, rates.size()))))
+                .with("curveOfTheLastTurn", curve)
+                .with("curveStepMillis", CatchingUp.STEP_MILLIS)
+                .with("leadSeconds", lead);
+    }
+}
