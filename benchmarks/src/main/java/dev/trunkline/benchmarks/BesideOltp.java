@@ -36,14 +36,15 @@ final class BesideOltp {
 
     private double turn(double seconds) {
         Encounter.Seen seen = encounter.together(options, lead, seconds);
-        CatchingUp group = seen.catchingUp();
+        CatchingUp group = seen.group();
         rates.add(group.rate(lead, lead + seconds));
         curve = group.curve();
         historyLasted &= group.isRunning();
-        return p95(seen.latencies(), seconds);
+        return p95(seen.transactions(), seconds);
     }
 
-    private double p95(Histogram latencies, double seconds) {
+    private double p95(Windows transactions, double seconds) {
+        Histogram latencies = transactions.histograms().getLast();
         asManyTransactions &= Math.abs(latencies.getTotalCount() - Oltp.PACE.perSecond() * seconds) <= 1;
         return Pace.millis(latencies, 95);
     }
@@ -62,8 +63,7 @@ final class BesideOltp {
                 .with(
                         "messagesPerSecond",
                         Numbers.median(Numbers.array(rates.subList(rates.size() - counted, rates.size()))))
-                .with("curveOfTheLastTurn", curve)
-                .with("curveStepMillis", CatchingUp.STEP_MILLIS)
+                .with("lastTurnSecondBySecond", curve)
                 .with("leadSeconds", lead);
     }
 }

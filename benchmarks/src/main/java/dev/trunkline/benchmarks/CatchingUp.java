@@ -11,10 +11,8 @@ import java.util.List;
 /** A new group that works off the history of the topic, and how far it was as time went by. */
 final class CatchingUp implements AutoCloseable {
 
-    /** Progress is recorded five times a second, and once a second while there is little. */
-    static final int STEP_MILLIS = 250;
-
-    private static final Pace LOOKS = new Pace(1, 1_000.0 / STEP_MILLIS);
+    private static final int LOOKS_PER_SECOND = 4;
+    private static final Pace LOOKS = new Pace(1, LOOKS_PER_SECOND);
 
     private final Trunkline trunkline;
     private final ConsumerGroup<byte[]> group;
@@ -71,11 +69,11 @@ final class CatchingUp implements AutoCloseable {
                 .orElse(looks.getFirst());
     }
 
-    /** Messages a second, look by look. */
+    /** Messages a second, second by second: progress is recorded no more often than that while there is little. */
     List<Long> curve() {
         List<Long> curve = new ArrayList<>();
-        for (int i = 1; i < looks.size(); i++) {
-            curve.add(Math.round(looks.get(i).rate(looks.get(i - 1))));
+        for (int i = LOOKS_PER_SECOND; i < looks.size(); i += LOOKS_PER_SECOND) {
+            curve.add(Math.round(looks.get(i).rate(looks.get(i - LOOKS_PER_SECOND))));
         }
         return curve;
     }

@@ -2,7 +2,6 @@ package dev.trunkline.benchmarks;
 
 import dev.trunkline.SubscriptionOptions;
 import java.util.concurrent.CompletableFuture;
-import org.HdrHistogram.Histogram;
 
 /** Others' transactions in a database, and new groups that catch up there. */
 final class Encounter {
@@ -16,26 +15,29 @@ final class Encounter {
         this.oltp = oltp;
     }
 
-    /** What was seen of both. */
-    record Seen(Histogram latencies, CatchingUp catchingUp) {}
-
     Oltp oltp() {
         return oltp;
     }
 
-    /** The transactions alone; those that are due within the lead do not count. */
-    Histogram alone(double lead, double seconds) {
-        return oltp.start(System.nanoTime(), lead, seconds).join();
+    /** The transactions alone. */
+    Windows alone(double... seconds) {
+        Windows windows = new Windows(System.nanoTime(), seconds);
+        oltp.start(windows).join();
+        return windows;
     }
 
-    /** The transactions while a new group catches up from the beginning of the lead on. */
-    Seen together(SubscriptionOptions options, double lead, double seconds) {
+    /** What was seen of the transactions, and of the group. */
+    record Seen(Windows transactions, CatchingUp group) {}
+
+    /** The transactions while a new group catches up from the beginning on. */
+    Seen together(SubscriptionOptions options, double... seconds) {
         groups++;
-        long began = System.nanoTime();
-        CompletableFuture<Histogram> transactions = oltp.start(began, lead, seconds);
-        try (CatchingUp group = new CatchingUp(installation.trunkline(), "late-" + groups, options, began)) {
-            group.watch(lead + seconds);
-            return new Seen(transactions.join(), group);
+        Windows windows = new Windows(System.nanoTime(), seconds);
+        CompletableFuture<Void> transactions = oltp.start(windows);
+        try (CatchingUp group = new CatchingUp(installation.trunkline(), "late-" + groups, options, windows.began())) {
+            group.watch(windows.length());
+            transactions.join();
+            return new Seen(windows, group);
         }
     }
 }

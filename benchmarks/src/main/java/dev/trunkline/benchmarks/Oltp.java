@@ -1,19 +1,23 @@
 package dev.trunkline.benchmarks;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
-import org.HdrHistogram.Histogram;
 
 /** Tellers who have as much to do in every second, whatever else goes on, and how long their transactions took. */
 final class Oltp implements AutoCloseable {
 
     static final Pace PACE = new Pace(8, 300);
+
+    private static final Pace QUESTIONS = new Pace(1, 50);
+    private static final Sql SQL = new Sql("");
 
     private final Address address;
     private final List<Teller> tellers = new ArrayList<>();
@@ -28,22 +32,35 @@ final class Oltp implements AutoCloseable {
         free.addAll(tellers);
     }
 
-    /** Works from a time on, and takes the latencies of what is due after a lead. A transaction that fails ends it all. */
-    CompletableFuture<Histogram> start(long began, double lead, double seconds) {
-        Histogram latencies = Pace.latencies();
-        long counted = began + (long) (lead * 1e9);
-        return CompletableFuture.supplyAsync(
-                () -> {
-                    PACE.keep(began, lead + seconds, due -> {
-                        work();
-                        if (due - counted >= 0) {
-                            Pace.record(latencies, due);
-                        }
-                        return 1;
-                    });
-                    return latencies;
-                },
+    /** Works through all windows. A transaction that fails ends it all. */
+    CompletableFuture<Void> start(Windows windows) {
+        return CompletableFuture.runAsync(
+                () -> PACE.keep(windows.began(), windows.length(), due -> {
+                    work();
+                    windows.record(due);
+                    return 1;
+                }),
                 task -> Thread.ofPlatform().name("oltp").start(task));
+    }
+
+    /** Asks small questions through all windows, one at a time, and takes what each answer took: what a pace goes by. */
+    CompletableFuture<Void> ask(Windows windows) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try (Connection connection = address.connect();
+                            PreparedStatement question = connection.prepareStatement(SQL.get("readAccount"))) {
+                        question.setInt(1, 1);
+                        QUESTIONS.keep(windows.began(), windows.length(), due -> {
+                            long asked = System.nanoTime();
+                            question.executeQuery().close();
+                            windows.record(due, System.nanoTime() - asked);
+                            return 1;
+                        });
+                    } catch (SQLException e) {
+                        throw new CompletionException(e);
+                    }
+                },
+                task -> Thread.ofPlatform().name("questions").start(task));
     }
 
     private void work() throws Exception {
@@ -63,9 +80,8 @@ final class Oltp implements AutoCloseable {
     /** Whether the books have each transaction once, and agree. */
     boolean isExact() throws SQLException {
         try (Connection connection = address.connect()) {
-            Sql sql = new Sql("");
-            return Query.number(connection, sql.get("countChanges")) == committed.get()
-                    && Query.number(connection, sql.get("difference")) == 0;
+            return Query.number(connection, SQL.get("countChanges")) == committed.get()
+                    && Query.number(connection, SQL.get("difference")) == 0;
         }
     }
 
@@ -89,7 +105,7 @@ final class Oltp implements AutoCloseable {
         public long work() throws SQLException {
             long done = teller.work();
             committed.addAndGet(done);
-            Query.number(connection, new Sql("").get("balance"));
+            Query.number(connection, SQL.get("balance"));
             connection.commit();
             return done;
         }

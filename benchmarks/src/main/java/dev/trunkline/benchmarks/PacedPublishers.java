@@ -1,7 +1,6 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.Publisher;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.HdrHistogram.Histogram;
@@ -12,19 +11,12 @@ final class PacedPublishers {
     private static final Pace PACE = new Pace(8, 400);
 
     private final Publisher publisher;
-    private final double[] windowEnds;
-    private final List<Histogram> windows = new ArrayList<>();
+    private final double[] lengths;
 
-    /** @param windows the lengths of the windows that follow each other, in seconds */
-    PacedPublishers(Publisher publisher, double... windows) {
+    /** @param lengths of the windows that follow each other, in seconds */
+    PacedPublishers(Publisher publisher, double... lengths) {
         this.publisher = publisher;
-        this.windowEnds = new double[windows.length];
-        double end = 0;
-        for (int i = 0; i < windows.length; i++) {
-            end += windows[i];
-            windowEnds[i] = end;
-            this.windows.add(Pace.latencies());
-        }
+        this.lengths = lengths.clone();
     }
 
     static int perSecond() {
@@ -33,27 +25,19 @@ final class PacedPublishers {
 
     /** Publishes through all windows; meanwhile does something, at that second. Returns the latencies of the windows. */
     List<Histogram> run(double at, Runnable meanwhile) {
-        long began = System.nanoTime();
+        Windows windows = new Windows(System.nanoTime(), lengths);
         CompletableFuture<Void> other = CompletableFuture.runAsync(
                 () -> {
-                    Pace.sleepUntil(began + (long) (at * 1e9));
+                    Pace.sleepUntil(windows.began() + (long) (at * 1e9));
                     meanwhile.run();
                 },
                 task -> Thread.ofPlatform().name("meanwhile").start(task));
-        PACE.keep(began, windowEnds[windowEnds.length - 1], due -> {
+        PACE.keep(windows.began(), windows.length(), due -> {
             publisher.publish(Samples.keyed());
-            Pace.record(windows.get(window((due - began) / 1e9)), due);
+            windows.record(due);
             return 1;
         });
         other.join();
-        return windows;
-    }
-
-    private int window(double second) {
-        int window = 0;
-        while (second >= windowEnds[window]) {
-            window++;
-        }
-        return window;
+        return windows.histograms();
     }
 }

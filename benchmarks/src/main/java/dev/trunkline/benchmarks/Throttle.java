@@ -9,13 +9,15 @@ import java.util.concurrent.CompletionException;
 /** A rush falls into the middle third of a catch-up: how fast that goes in each third, once it has had half of it to find its pace. */
 final class Throttle {
 
-    private static final int RUSHING = 8 * Runtime.getRuntime().availableProcessors();
+    private static final int RUSHING = 16 * Runtime.getRuntime().availableProcessors();
 
     private final Encounter encounter;
     private final SubscriptionOptions options;
     private final List<List<Double>> rates = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     private final List<Double> rushed = new ArrayList<>();
     private List<Long> curve = List.of();
+    private List<Double> transactions = List.of();
+    private List<Double> answers = List.of();
     private boolean historyLasted = true;
 
     Throttle(Encounter encounter, SubscriptionOptions options) {
@@ -25,7 +27,7 @@ final class Throttle {
 
     Result run(Workbench bench, String scenario) throws Exception {
         double lead = 2 * bench.effort().warmUp();
-        double third = 2 * bench.effort().seconds();
+        double third = 4 * bench.effort().seconds();
         int repetitions = bench.effort().repetitions();
         try (Crew crew = encounter.oltp().rush(RUSHING)) {
             for (int i = 0; i < repetitions; i++) {
@@ -48,8 +50,9 @@ final class Throttle {
                 .requiring("historyLasted", historyLasted)
                 .requiring("wentUpAgain", Numbers.median(last) > Numbers.median(middle))
                 .with("messagesPerSecondAfter", Numbers.median(last))
-                .with("curveOfTheLastTurn", curve)
-                .with("curveStepMillis", CatchingUp.STEP_MILLIS)
+                .with("lastTurnSecondBySecond", curve)
+                .with("transactionsP95Millis", transactions)
+                .with("smallQuestionsP95Millis", answers)
                 .with("leadSeconds", lead)
                 .with("thirdSeconds", third)
                 .with("rushThreads", RUSHING)
@@ -68,14 +71,19 @@ final class Throttle {
                     }
                 },
                 task -> Thread.ofPlatform().name("rush").start(task));
-        CatchingUp group = encounter.together(options, lead, 3 * third).catchingUp();
-        rushing.join();
+        Windows questions = new Windows(System.nanoTime(), lead, third, third, third);
+        CompletableFuture<Void> asking = encounter.oltp().ask(questions);
+        Encounter.Seen seen = encounter.together(options, lead, third, third, third);
+        CompletableFuture.allOf(rushing, asking).join();
+        CatchingUp group = seen.group();
         for (int i = 0; i < rates.size(); i++) {
             double end = lead + (i + 1) * third;
             // A third without any progress still has a ratio.
             rates.get(i).add(Math.max(group.rate(end - third / 2, end), 1));
         }
         curve = group.curve();
+        transactions = seen.transactions().p95();
+        answers = questions.p95();
         historyLasted &= group.isRunning();
     }
 }

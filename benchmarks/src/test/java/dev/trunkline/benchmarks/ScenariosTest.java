@@ -84,7 +84,7 @@ class ScenariosTest {
                 .isPositive()
                 .isLessThanOrEqualTo(result.get("spread").get("max").asDouble());
         assertThat(result.get("details").isObject()).isTrue();
-        for (String condition : List.of("logIsExact", "countIsExact", "exitedWithZero")) {
+        for (String condition : List.of("logIsExact", "countIsExact", "asManyTransactions", "exitedWithZero")) {
             assertThat(result.get("details").path(condition).asBoolean(true))
                     .as(condition)
                     .isTrue();
