@@ -11,8 +11,7 @@ import java.util.List;
 /** A new group that works off the history of the topic, and how far it was as time went by. */
 final class CatchingUp implements AutoCloseable {
 
-    private static final int LOOKS_PER_SECOND = 4;
-    private static final Pace LOOKS = new Pace(1, LOOKS_PER_SECOND);
+    private static final Pace LOOKS = new Pace(1, 4);
 
     private final Trunkline trunkline;
     private final ConsumerGroup<byte[]> group;
@@ -22,7 +21,7 @@ final class CatchingUp implements AutoCloseable {
     /** How much was done at a second since the beginning. */
     private record Look(double second, CatchUp catchUp) {
         double rate(Look before) {
-            return (catchUp.done() - before.catchUp.done()) / (second - before.second);
+            return second == before.second ? 0 : (catchUp.done() - before.catchUp.done()) / (second - before.second);
         }
     }
 
@@ -72,8 +71,8 @@ final class CatchingUp implements AutoCloseable {
     /** Messages a second, second by second: progress is recorded no more often than that while there is little. */
     List<Long> curve() {
         List<Long> curve = new ArrayList<>();
-        for (int i = LOOKS_PER_SECOND; i < looks.size(); i += LOOKS_PER_SECOND) {
-            curve.add(Math.round(looks.get(i).rate(looks.get(i - LOOKS_PER_SECOND))));
+        for (int second = 1; second <= looks.getLast().second(); second++) {
+            curve.add(Math.round(rate(second - 1, second)));
         }
         return curve;
     }
