@@ -1,30 +1,32 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.BackfillConfiguration;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How much of its history a group may read now: as much as its rate allows, which grows bit by bit while small questions to the database
- * are answered in time, and falls at once when they are not. Time is what the caller says. For the group's loop alone.
+ * How much of its history a group may read now: as much as its rate allows, which grows while small questions to the database are answered in
+ * time, and is halved as soon as two of the last twenty were not. After that it doubles until it is at half of what it was, and then grows
+ * bit by bit. Time is what the caller says. For the group's loop alone.
  */
 final class Pace {
 
     private static final long BETWEEN_PROBES = TimeUnit.MILLISECONDS.toNanos(20);
-    /** As many answers make a decision. */
-    private static final int SAMPLES = 20;
+    /** With as many answers in time, or as many late ones before that, the rate changes. */
+    private static final int IN_TIME = 19;
 
-    private static final double LATE = 0.95;
-    private static final double FASTER = 1.25;
-    private static final double SLOWER = 0.5;
-    private static final double SLOWEST = 0.002;
+    private static final int LATE = 2;
+    private static final double BIT_BY_BIT = 1.25;
+    private static final double SLOWEST = 0.01;
     private static final double AT_FIRST = 0.1;
     private static final double SECOND = 1e9;
 
     private final BackfillConfiguration settings;
-    private final long[] answers = new long[SAMPLES];
-    private int answered;
+    private int inTime;
+    private int late;
     private double rate;
+    /** The rate at which answers last began to be late. */
+    private double tooFast;
+
     private double allowance;
     private long filledAt;
     private long nextProbe;
@@ -49,17 +51,24 @@ final class Pace {
     /** A small question was answered after so long. */
     void answered(long now, long nanos) {
         nextProbe = now + BETWEEN_PROBES;
-        answers[answered++] = nanos;
-        if (answered == SAMPLES) {
-            answered = 0;
-            Arrays.sort(answers);
-            boolean late = answers[(int) (SAMPLES * LATE) - 1]
-                    > settings.targetLatency().toNanos();
-            rate = Math.clamp(
-                    rate * (late ? SLOWER : FASTER),
-                    Math.max(1, settings.messagesPerSecond() * SLOWEST),
-                    settings.messagesPerSecond());
+        boolean isLate = nanos > settings.targetLatency().toNanos();
+        inTime += isLate ? 0 : 1;
+        late += isLate ? 1 : 0;
+        if (late == LATE) {
+            tooFast = Math.max(rate, tooFast);
+            change(0.5);
+        } else if (inTime == IN_TIME) {
+            boolean isBelow = rate < tooFast / 2;
+            tooFast = isBelow ? tooFast : 0;
+            change(isBelow ? 2 : BIT_BY_BIT);
         }
+    }
+
+    private void change(double factor) {
+        inTime = 0;
+        late = 0;
+        double most = settings.messagesPerSecond();
+        rate = Math.clamp(rate * factor, Math.max(1, most * SLOWEST), most);
     }
 
     /** How many messages may be read now: as many as a batch has, or, where that is less, as come together in a twentieth of a second. */

@@ -268,7 +268,9 @@ class TrackingTest {
                 assertThat(group.await(receipt, Duration.ofSeconds(30))).isTrue();
             }
             whileTracked.addAll(now);
-            database.query("select trunkline.rotate_progress(interval '0')");
+            if (round == 0) { // else the switch itself must remember what is not folded yet
+                database.query("select trunkline.rotate_progress(interval '0')");
+            }
             track(CompletionTrackingMode.OFFSET_WATERMARK);
             int since = all.size();
             Awaitility.await().until(() -> all.size() > since + 100);
