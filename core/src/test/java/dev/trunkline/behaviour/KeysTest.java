@@ -3,7 +3,6 @@ package dev.trunkline.behaviour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.trunkline.Batch;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Message;
@@ -12,11 +11,11 @@ import dev.trunkline.PullOptions;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.testing.Popped;
 import dev.trunkline.testing.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
@@ -153,23 +152,12 @@ class KeysTest {
         publish("a1", "b1", "a2");
         PullConsumer<String> consumer = trunkline.pull(
                 "g", "t", String.class, PullOptions.fromBeginning().withKeys(Set.of("a")));
-        assertThat(pop(consumer)).containsExactly("a1", "a2");
+        assertThat(Popped.all(consumer)).containsExactly("a1", "a2");
         trunkline.pull("g", "t", String.class, PullOptions.fromBeginning().withKeys(Set.of("b")));
         publish("c1", "b2", "a3");
-        assertThat(pop(consumer)).containsExactly("b2", "a3");
+        assertThat(Popped.all(consumer)).containsExactly("b2", "a3");
         publish("c2", "c3");
-        assertThat(pop(consumer)).isEmpty();
+        assertThat(Popped.all(consumer)).isEmpty();
         awaitNothingPending();
-    }
-
-    private static List<String> pop(PullConsumer<String> consumer) {
-        List<String> popped = new ArrayList<>();
-        for (Optional<Batch<String>> next = consumer.pop(10, Duration.ofSeconds(30));
-                next.isPresent();
-                next = consumer.pop(10, Duration.ofSeconds(30))) {
-            next.get().deliveries().forEach(delivery -> popped.add(delivery.payload()));
-            consumer.ack(next.get().token());
-        }
-        return popped;
     }
 }

@@ -3,7 +3,6 @@ package dev.trunkline.behaviour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.trunkline.Batch;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Message;
@@ -15,13 +14,11 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicPattern;
 import dev.trunkline.Trunkline;
 import dev.trunkline.WildcardGroup;
+import dev.trunkline.testing.Popped;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -76,17 +73,6 @@ class WildcardsTest {
         assertThat(seen).containsExactlyInAnyOrder(all);
     }
 
-    private List<String> pop(PullConsumer<String> consumer) {
-        List<String> popped = new ArrayList<>();
-        for (Optional<Batch<String>> next = consumer.pop(10, Duration.ofSeconds(30));
-                next.isPresent();
-                next = consumer.pop(10, Duration.ofSeconds(30))) {
-            next.get().deliveries().forEach(delivery -> popped.add(delivery.payload()));
-            consumer.ack(next.get().token());
-        }
-        return popped;
-    }
-
     private List<String> subscribed(String group) {
         return database.query(
                 "select t.name from trunkline.subscription s join trunkline.topic t on t.id = s.topic"
@@ -121,14 +107,14 @@ class WildcardsTest {
         PullConsumer<String> group = trunkline.pull("cg1", SHOP, String.class, PullOptions.fromNow());
         create("q1", "shop", "sell");
         publish("q1", "M1");
-        assertThat(pop(group)).containsExactly("M1");
+        assertThat(Popped.all(group)).containsExactly("M1");
         create("q2", "shop", "sell");
         publish("q2", "M2");
         publish("q2", "M3");
-        assertThat(pop(group)).containsExactly("M2", "M3");
-        assertThat(pop(trunkline.pull("cg2", SHOP, String.class, PullOptions.fromNow())))
+        assertThat(Popped.all(group)).containsExactly("M2", "M3");
+        assertThat(Popped.all(trunkline.pull("cg2", SHOP, String.class, PullOptions.fromNow())))
                 .isEmpty();
-        assertThat(pop(trunkline.pull("cg3", SHOP, String.class, PullOptions.fromBeginning())))
+        assertThat(Popped.all(trunkline.pull("cg3", SHOP, String.class, PullOptions.fromBeginning())))
                 .containsExactlyInAnyOrder("M1", "M2", "M3");
     }
 

@@ -2,22 +2,19 @@ package dev.trunkline.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.trunkline.Batch;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.Message;
-import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.Receipt;
 import dev.trunkline.Start;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.testing.Popped;
 import dev.trunkline.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -48,15 +45,7 @@ class SubscriptionModesTest {
 
     /** All that there is for the group now. */
     private List<String> pop(String group, Start start) {
-        PullConsumer<String> consumer = trunkline.pull(group, "test", String.class, PullOptions.from(start));
-        List<String> popped = new ArrayList<>();
-        Optional<Batch<String>> next = consumer.pop(10, Duration.ofSeconds(30));
-        while (next.isPresent()) {
-            next.get().deliveries().forEach(delivery -> popped.add(delivery.payload()));
-            consumer.ack(next.get().token());
-            next = consumer.pop(10, Duration.ofSeconds(30));
-        }
-        return popped;
+        return Popped.all(trunkline.pull(group, "test", String.class, PullOptions.from(start)));
     }
 
     @Test
