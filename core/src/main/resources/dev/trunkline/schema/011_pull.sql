@@ -531,7 +531,8 @@ begin
                     'TL008', 'Make the group anew.');
             end if;
             if s.keyed then
-                unwanted := trunkline.unwanted(s, t, a_strand, trunkline.first_of(state.undone, trunkline.pull_window()));
+                -- As far as a pop looks at most.
+                unwanted := trunkline.unwanted(s, t, a_strand, trunkline.first_of(state.undone, a_max + trunkline.pull_window()));
                 if not isempty(unwanted) then
                     g.sequence := g.sequence + 1;
                     perform trunkline.append_done(s.id, a_strand, g.epoch, g.sequence, state.done + unwanted,

@@ -3,6 +3,7 @@ package dev.trunkline.behaviour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.Batch;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Message;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -159,5 +161,17 @@ class KeysTest {
         publish("c2", "c3");
         assertThat(Popped.all(consumer)).isEmpty();
         awaitNothingPending();
+    }
+
+    @Test
+    void who_pulls_much_at_once_is_given_its_keys_only() {
+        publish(IntStream.range(0, 1_100).mapToObj(n -> "a" + n).toArray(String[]::new));
+        publish("b1", "a1100");
+        PullConsumer<String> consumer = trunkline.pull(
+                "g", "t", String.class, PullOptions.fromBeginning().withKeys(Set.of("a")));
+        Batch<String> batch = consumer.pop(2_000, Duration.ofSeconds(30)).orElseThrow();
+        assertThat(batch.deliveries())
+                .hasSize(1_101)
+                .allMatch(delivery -> delivery.payload().startsWith("a"));
     }
 }
