@@ -36,7 +36,8 @@ final class Cut {
         return ordered && batching.unit() == Batching.Unit.KEY;
     }
 
-    private boolean isWork() {
+    /** Whether units of work are kept together. */
+    boolean isWork() {
         return batching.unit() == Batching.Unit.WORK;
     }
 

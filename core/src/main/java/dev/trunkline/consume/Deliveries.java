@@ -246,8 +246,8 @@ final class Deliveries {
     }
 
     private void handle(Run run, Item item, Connection connection) throws Exception {
-        item.rejected =
-                !consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> body.on(connection));
+        item.rejected = !item.strand.wants(item.message)
+                || !consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> body.on(connection));
     }
 
     private Result apart(Worker worker, Run run, List<List<Item>> all) {

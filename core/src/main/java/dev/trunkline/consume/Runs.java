@@ -90,7 +90,8 @@ final class Runs {
             if (!strand.admit(message.offset())) {
                 continue;
             }
-            if (!strand.wants(message)) {
+            // What is not wanted of a unit of work stays in its place: the unit may end with it.
+            if (!strand.wants(message) && !cut.isWork()) {
                 complete(strand, message.offset(), true);
                 unrecorded++;
                 continue;

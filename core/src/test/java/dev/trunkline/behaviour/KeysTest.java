@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Batch;
+import dev.trunkline.Batching;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Message;
@@ -14,6 +15,8 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.testing.Popped;
 import dev.trunkline.testing.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -173,5 +176,24 @@ class KeysTest {
         assertThat(batch.deliveries())
                 .hasSize(1_101)
                 .allMatch(delivery -> delivery.payload().startsWith("a"));
+    }
+
+    @Test
+    void a_unit_of_work_that_ends_with_a_key_that_is_not_wanted_is_handled() throws SQLException {
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            for (String each : List.of("a1", "b1")) {
+                trunkline.publisher().publish(connection, Message.of("t", each).withKey(each.substring(0, 1)));
+            }
+            connection.commit();
+        }
+        trunkline.relayNow();
+        try (ConsumerGroup<String> group = trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addTransactionalConsumer("c", (delivery, connection) -> seen.add(delivery.payload()))) {
+            group.start(keys("a").withBatching(Batching.ofUnitsOfWork(10)));
+            awaitNothingPending();
+        }
+        assertThat(seen).containsExactly("a1");
     }
 }
