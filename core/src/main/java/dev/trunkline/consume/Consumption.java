@@ -246,8 +246,8 @@ final class Consumption implements Dispatcher.Work {
 
     // ---- for others ----
 
-    boolean isOf(Subscription other) {
-        return subscription.id() == other.id();
+    boolean isOf(int other) {
+        return subscription.id() == other;
     }
 
     /** Whether no handler runs that might end. */

@@ -56,6 +56,12 @@ final class Group<T> implements ConsumerGroup<T> {
         return isFound;
     }
 
+    /** Whether it is started, for this subscription. */
+    boolean isOf(int subscription) {
+        Consumption now = consumption;
+        return now != null && now.isOf(subscription);
+    }
+
     @Override
     public ConsumerGroup<T> addConsumer(String id, Handler<T> handler) {
         return addConsumer(id, handler, message -> true);

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.ObjLongConsumer;
@@ -112,10 +111,10 @@ final class GroupTable {
                 options.deadAfter().toString());
     }
 
-    /** The topics that a group has by a wildcard. */
-    Set<String> topics(int wildcard) {
-        Set<String> topics = new TreeSet<>();
-        each("topicsOf", row -> topics.add(row.getString(1)), wildcard);
+    /** The topics that a group has by a wildcard, with the subscriptions to them. */
+    Map<String, Integer> topics(int wildcard) {
+        Map<String, Integer> topics = new TreeMap<>();
+        each("topicsOf", row -> topics.put(row.getString(1), row.getInt(2)), wildcard);
         return topics;
     }
 

@@ -112,7 +112,7 @@ public final class Groups implements AutoCloseable {
         GroupTable.Subscription subscription = group.isFound()
                 ? shared.table().find(group.name(), group.topic())
                 : shared.table().subscribe(group.name(), group.topic(), options);
-        if (started.values().stream().anyMatch(other -> other.isOf(subscription))) {
+        if (started.values().stream().anyMatch(other -> other.isOf(subscription.id()))) {
             throw new ConsumerGroupException(group + " is started in this process already, for topic \"" + group.topic()
                     + "\": add consumers to that one");
         }

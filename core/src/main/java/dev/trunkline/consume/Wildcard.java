@@ -88,16 +88,19 @@ final class Wildcard<T> implements WildcardGroup<T> {
 
     /** Topics that are to be consumed here, and are not yet; another wildcard of the group may do it. */
     private Set<String> missing() {
-        Set<String> topics = table.topics(number);
+        Map<String, Integer> topics = table.topics(number);
         consumed.forEach((topic, group) -> {
-            if (!topics.contains(topic)) {
+            // Another topic may have got the name since.
+            Integer subscription = topics.get(topic);
+            if (subscription == null || !group.isOf(subscription)) {
                 log.info("{}: topic \"{}\" is no longer its own", this, topic);
                 consumed.remove(topic);
                 group.close();
             }
         });
-        topics.removeIf(topic -> groups.isStarted(name, topic));
-        return topics;
+        Set<String> missing = new TreeSet<>(topics.keySet());
+        missing.removeIf(topic -> groups.isStarted(name, topic));
+        return missing;
     }
 
     private void begin(String topic, SubscriptionOptions options) {

@@ -16,7 +16,7 @@ select trunkline.subscribe_wildcard(
     ?, ?, ?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::interval), a_dead_after => ?::interval)
 
 -- name: topicsOf
-select t from trunkline.topics_of(?) t
+select t.topic, t.subscription from trunkline.topics_of(?) t
 
 -- name: cancelWildcard
 select trunkline.cancel_wildcard(?, ?, ?, ?)

@@ -7,7 +7,7 @@ select trunkline.subscribe_wildcard(
     ?, ?, ?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::interval), 'PULL', a_attempts => ?, a_stop_key => ?)
 
 -- name: topicsOf
-select array(select t from trunkline.topics_of(?) t)
+select array(select t.topic from trunkline.topics_of(?) t)
 
 -- name: pop
 select p.token, p.partition, p.priority, p."offset", p.message_id, p.unit, p.unit_end, p.key, p.headers, p.correlation_id, p.content_type, p.payload,

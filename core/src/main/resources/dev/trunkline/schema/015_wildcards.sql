@@ -157,10 +157,10 @@ begin
 end $$;
 
 -- The topics that a group has by a wildcard, and consumes.
-create function trunkline.topics_of(a_wildcard int) returns setof text
+create function trunkline.topics_of(a_wildcard int) returns table (topic text, subscription int)
     language sql stable
 as $$
-    select t.name
+    select t.name, s.id
     from trunkline.wildcard w
     join trunkline.topic t on trunkline.matches(w, t)
     join trunkline.subscription s on s.group_name = w.group_name and s.topic = t.id and s.status <> 'CANCELLED' and s.mode = w.mode

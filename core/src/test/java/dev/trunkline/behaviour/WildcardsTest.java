@@ -292,6 +292,18 @@ class WildcardsTest {
     }
 
     @Test
+    void a_topic_that_has_got_the_name_of_a_dropped_one_before_anybody_looked_is_a_new_one_too() {
+        create("a", "shop", "sell");
+        try (WildcardGroup<String> group = start("audit", SHOP, Start.now())) {
+            assertThat(group.topics()).containsExactly("a");
+            database.execute("begin; select trunkline.drop_topic('a');"
+                    + " select trunkline.create_topic('a', 'PUB_SUB', namespace => 'shop'); commit");
+            publish("a", "anew");
+            await("a anew");
+        }
+    }
+
+    @Test
     void a_cancelled_wildcard_ends_what_no_other_one_of_the_group_has() {
         create("orders", "shop", "sell");
         create("bills", "shop", "sell");
