@@ -23,13 +23,14 @@ as $$
 begin
     execute format($q$
         with minutes as (
-            select p.subscription, p.strand, date_trunc('minute', p.recorded_at) as minute, p.epoch, p.session, max(p.recorded_at) as recorded_at,
+            select p.subscription, p.strand, date_trunc('minute', p.recorded_at) as minute, max(p.epoch) as epoch, p.session, max(p.recorded_at) as recorded_at,
                    range_agg(p.done) as done, coalesce(range_agg(p.rejected), '{}') as rejected, h.base[p.strand / t.partitions + 1] as base
             from trunkline.progress_%s p
             join trunkline.subscription s on s.id = p.subscription
             join trunkline.topic t on t.id = s.topic and t.tracking = 'REFERENCE_COUNTING'
             join trunkline.holder h on h.subscription = p.subscription and h.partition = p.strand %% t.partitions and p.epoch >= h.counts_from
-            group by p.subscription, p.strand, minute, p.epoch, p.session, h.base, t.partitions
+            -- Each pop has an epoch of its own: of those the last within a minute counts, else there would be a line for each.
+            group by p.subscription, p.strand, minute, case when p.session is not null then p.epoch end, p.session, h.base, t.partitions
         ), steps as (
             select m.*, m.done - m.base - coalesce(
                        range_agg(m.done) over (

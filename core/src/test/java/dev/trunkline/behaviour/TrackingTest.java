@@ -306,4 +306,18 @@ class TrackingTest {
         assertThatThrownBy(() -> database.query("select trunkline.alter_topic('t', tracking => 'BITMAP')"))
                 .hasMessageContaining("can not be altered");
     }
+
+    @Test
+    void who_pulls_leaves_a_line_for_a_minute_and_not_for_each_batch() {
+        create(CompletionTrackingMode.REFERENCE_COUNTING);
+        PullConsumer<String> consumer = trunkline.pull("g", "t", String.class, PullOptions.fromBeginning());
+        for (int i = 0; i < 30; i++) {
+            publish("a");
+            consumer.ack(consumer.pop(1, Duration.ofSeconds(30)).orElseThrow().token());
+        }
+        fold();
+        assertThat(database.number("select count(*) from trunkline.trail"))
+                .isEqualTo(database.number(
+                        "select count(distinct date_trunc('minute', recorded_at)) from trunkline.trail"));
+    }
 }
