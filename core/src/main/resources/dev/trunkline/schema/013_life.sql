@@ -225,12 +225,17 @@ begin
                        select from trunkline.member m join trunkline.session k on k.id = m.session
                        where m.subscription = s.id and k.ended_at is null and k.beat_at > clock - greatest(2 * k.lease, interval '5 seconds'))
                end as attended,
-               s.mode = 'HANDLER' and t.semantics = 'PUB_SUB' as may_die, t.zombie_ttl
+               s.mode = 'HANDLER' and t.semantics = 'PUB_SUB' as may_die, t.zombie_ttl, t.unheard = 'REFUSE' as refuses, s.dead_after
         from trunkline.subscription s join trunkline.topic t on t.id = s.topic
         where s.status <> 'CANCELLED'
         order by s.id
     loop
         did := false;
+        -- A topic that is opened or closed is locked before its groups are; and a group that begins meanwhile is seen by what follows.
+        if g.refuses and (g.attended and g.status = 'DEAD' or g.attended = (g.unattended_since is not null)
+            or g.may_die and g.status = 'ACTIVE' and g.unattended_since <= clock - g.dead_after) then
+            perform from trunkline.topic t where t.id = g.topic for no key update;
+        end if;
         if g.attended and g.unattended_since is not null then
             update trunkline.subscription s set unattended_since = null, released_at = null where s.id = g.id;
             did := true;
