@@ -10,8 +10,8 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * While a group's loop hands out what was read, reads what comes after it: once, of the strands that brought as much as was asked for.
- * For the group's loop alone.
+ * While a group's loop hands out what was read, reads what comes after it, if a strand brought as much as was asked for: of all that were
+ * asked for, so that none waits until another comes to its end. For the group's loop alone.
  */
 final class ReadAhead {
 
@@ -38,7 +38,7 @@ final class ReadAhead {
         if (found.isEmpty()) {
             found = reading.read(strands, positions, most);
         }
-        start(found, most);
+        start(strands, positions, found, most);
         return found;
     }
 
@@ -49,7 +49,11 @@ final class ReadAhead {
             return;
         }
         try {
-            ahead.putAll(task.get());
+            task.get().forEach((strand, messages) -> {
+                if (!messages.isEmpty()) {
+                    ahead.put(strand, messages);
+                }
+            });
         } catch (ExecutionException e) {
             ahead.clear(); // to read it again tells what is wrong, or succeeds
         } catch (InterruptedException e) {
@@ -57,20 +61,18 @@ final class ReadAhead {
         }
     }
 
-    private void start(Map<Integer, List<LogMessage>> found, int most) {
-        int[] strands = found.keySet().stream()
-                .filter(strand -> found.getOrDefault(strand, List.of()).size() >= most)
-                .mapToInt(strand -> strand)
-                .toArray();
-        if (strands.length == 0) {
+    private void start(int[] strands, long[] positions, Map<Integer, List<LogMessage>> found, int most) {
+        if (found.values().stream().noneMatch(messages -> messages.size() >= most)) {
             return;
         }
-        long[] positions = new long[strands.length];
+        long[] next = positions.clone();
         for (int i = 0; i < strands.length; i++) {
-            positions[i] = found.getOrDefault(strands[i], List.of()).getLast().offset() + 1;
+            List<LogMessage> messages = found.getOrDefault(strands[i], List.of());
+            if (!messages.isEmpty()) {
+                next[i] = messages.getLast().offset() + 1;
+            }
         }
-        FutureTask<Map<Integer, List<LogMessage>>> task =
-                new FutureTask<>(() -> reading.read(strands, positions, most));
+        FutureTask<Map<Integer, List<LogMessage>>> task = new FutureTask<>(() -> reading.read(strands, next, most));
         underWay = task;
         Thread.ofVirtual().name("trunkline-read-ahead").start(task);
     }

@@ -73,6 +73,32 @@ class ReadAheadTest {
         assertThat(fails).isFalse();
     }
 
+    @Test
+    void a_strand_without_end_does_not_keep_another_from_being_read() {
+        long[] ends = {Long.MAX_VALUE, 1};
+        ReadAhead both = new ReadAhead((strands, positions, most) -> {
+            Map<Integer, List<LogMessage>> found = new HashMap<>();
+            for (int i = 0; i < strands.length; i++) {
+                long to = Math.min(positions[i] + most, ends[strands[i]]);
+                if (to > positions[i]) {
+                    found.put(
+                            strands[i],
+                            LongStream.range(positions[i], to)
+                                    .mapToObj(ReadAheadTest::message)
+                                    .toList());
+                }
+            }
+            return found;
+        });
+        long[] positions = new long[2];
+        for (int i = 0; i < 10; i++) {
+            both.read(new int[] {0, 1}, positions.clone(), MOST)
+                    .forEach((strand, messages) -> positions[strand] += messages.size());
+            ends[1] = 2;
+        }
+        assertThat(positions).containsExactly(10L * MOST, 2);
+    }
+
     private static LogMessage message(long offset) {
         return new LogMessage(
                 "t",
