@@ -17,6 +17,8 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.testing.TestDatabase;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -148,6 +150,23 @@ class CatchUpTest {
         assertThat(seen)
                 .containsExactlyElementsOf(
                         IntStream.range(0, 2_000).mapToObj(n -> "a" + n).toList());
+    }
+
+    @Test
+    void a_slow_pace_is_shared_by_all_partitions() {
+        for (String key : List.of("a", "b", "c", "d", "e", "f", "g", "h")) {
+            publish(key, 0, 200);
+        }
+        Set<Integer> partitions = ConcurrentHashMap.newKeySet();
+        try (ConsumerGroup<String> group = trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("c", delivery -> partitions.add(delivery.message().partition()))) {
+            group.start(SubscriptionOptions.fromBeginning(UNBOUNDED.withMessagesPerSecond(20)));
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> group.metrics().handled() >= 30);
+            assertThat(partitions).hasSize(4);
+        }
     }
 
     @Test
