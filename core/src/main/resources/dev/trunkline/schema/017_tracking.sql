@@ -24,23 +24,31 @@ begin
     execute format($q$
         with minutes as (
             select p.subscription, p.strand, date_trunc('minute', p.recorded_at) as minute, max(p.epoch) as epoch, p.session, max(p.recorded_at) as recorded_at,
-                   range_agg(p.done) as done, coalesce(range_agg(p.rejected), '{}') as rejected, h.base[p.strand / t.partitions + 1] as base
+                   range_agg(p.done) as done, coalesce(range_agg(p.rejected), '{}') as rejected, h.base[p.strand / t.partitions + 1] as base,
+                   h.counts_from
             from trunkline.progress_%s p
             join trunkline.subscription s on s.id = p.subscription
             join trunkline.topic t on t.id = s.topic and t.tracking = 'REFERENCE_COUNTING'
             join trunkline.holder h on h.subscription = p.subscription and h.partition = p.strand %% t.partitions and p.epoch >= h.counts_from
             -- Each pop has an epoch of its own: of those the last within a minute counts, else there would be a line for each.
-            group by p.subscription, p.strand, minute, case when p.session is not null then p.epoch end, p.session, h.base, t.partitions
+            group by p.subscription, p.strand, minute, case when p.session is not null then p.epoch end, p.session, h.base, h.counts_from, t.partitions
         ), steps as (
             select m.*, m.done - m.base - coalesce(
                        range_agg(m.done) over (
                            partition by m.subscription, m.strand order by m.recorded_at, m.epoch rows between unbounded preceding and 1 preceding), '{}') as news
             from minutes m
+        ), fresh as (
+            -- What was laid aside in the meantime and is over has been traced, with what became of it.
+            select s.*, s.news - coalesce((
+                       select range_agg(r.offsets) from trunkline.trail r
+                       where r.subscription = s.subscription and r.strand = s.strand and r.recorded_at >= s.minute and r.epoch >= s.counts_from), '{}') as fresh
+            from steps s
+            where not isempty(s.news)
         )
         insert into trunkline.trail (subscription, strand, epoch, session, outcome, offsets, recorded_at)
         select s.subscription, s.strand, s.epoch, s.session, o.outcome, o.offsets, s.recorded_at
-        from steps s
-        cross join lateral (values ('DONE', s.news - s.rejected), ('REJECTED', s.news * s.rejected)) o (outcome, offsets)
+        from fresh s
+        cross join lateral (values ('DONE', s.fresh - s.rejected), ('REJECTED', s.fresh * s.rejected)) o (outcome, offsets)
         where not isempty(o.offsets) $q$, slot);
 end $$;
 

@@ -320,4 +320,25 @@ class TrackingTest {
                 .isEqualTo(database.number(
                         "select count(distinct date_trunc('minute', recorded_at)) from trunkline.trail"));
     }
+
+    @Test
+    void what_was_discarded_stays_discarded_when_what_was_done_after_it_is_folded() {
+        create(CompletionTrackingMode.REFERENCE_COUNTING);
+        Receipt bad = publish("bad");
+        try (ConsumerGroup<String> group = trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("c", delivery -> {
+                    if (delivery.message().id() == bad.id()) {
+                        throw new IllegalStateException("bad");
+                    }
+                })
+                .start(SubscriptionOptions.fromBeginning().withRetry(ONCE))) {
+            Awaitility.await().until(() -> group.deadLetters().discardAll() == 1);
+            Awaitility.await().until(() -> state(audit(bad), "g") == HandledState.DISCARDED);
+            publish("bad");
+            awaitPending("g", 0);
+        }
+        fold();
+        assertThat(state(audit(bad), "g")).isEqualTo(HandledState.DISCARDED);
+    }
 }
