@@ -359,6 +359,9 @@ begin
         return 0;
     end if;
     perform from trunkline.holder h where h.subscription = a_subscription and h.partition = any (missing) order by h.partition for update;
+    -- What was done of it is not to be taken for passed over.
+    perform trunkline.trace_progress(1 - i.progress_slot, a_subscription), trunkline.trace_progress(i.progress_slot, a_subscription)
+    from trunkline.installation i;
     with gaps as (
         insert into trunkline.gap (subscription, strand, "from", "to", reason)
         select a_subscription, d.strand, lower(r), upper(r), a_reason

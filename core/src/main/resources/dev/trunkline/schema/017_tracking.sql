@@ -15,9 +15,9 @@ create table trunkline.trail (
 );
 create index on trunkline.trail (subscription, strand, recorded_at);
 
--- Adds what a slot of progress says to the trails of groups that leave one, before it is added to the bases of their holders. Who calls
--- it has locked those.
-create function trunkline.trace_progress(slot int) returns void
+-- Adds what a slot of progress says to the trails of groups that leave one, or of one of them, before the bases of their holders are
+-- changed. Who calls it has locked those.
+create function trunkline.trace_progress(slot int, a_subscription int default null) returns void
     language plpgsql
 as $$
 begin
@@ -30,6 +30,7 @@ begin
             join trunkline.subscription s on s.id = p.subscription
             join trunkline.topic t on t.id = s.topic and t.tracking = 'REFERENCE_COUNTING'
             join trunkline.holder h on h.subscription = p.subscription and h.partition = p.strand %% t.partitions and p.epoch >= h.counts_from
+            where $1 is null or p.subscription = $1
             -- Each pop has an epoch of its own: of those the last within a minute counts, else there would be a line for each.
             group by p.subscription, p.strand, minute, case when p.session is not null then p.epoch end, p.session, h.base, h.counts_from, t.partitions
         ), steps as (
@@ -49,7 +50,7 @@ begin
         select s.subscription, s.strand, s.epoch, s.session, o.outcome, o.offsets, s.recorded_at
         from fresh s
         cross join lateral (values ('DONE', s.fresh - s.rejected), ('REJECTED', s.fresh * s.rejected)) o (outcome, offsets)
-        where not isempty(o.offsets) $q$, slot);
+        where not isempty(o.offsets) $q$, slot) using a_subscription;
 end $$;
 
 -- Notes that messages are over which count as done in the log since they were laid aside.

@@ -341,4 +341,25 @@ class TrackingTest {
         fold();
         assertThat(state(audit(bad), "g")).isEqualTo(HandledState.DISCARDED);
     }
+
+    @Test
+    void who_has_handled_a_message_is_known_also_if_what_comes_after_it_is_passed_over() {
+        create(CompletionTrackingMode.REFERENCE_COUNTING);
+        Receipt done = publish("a");
+        try (ConsumerGroup<String> group = start("g")) {
+            awaitPending("g", 0);
+            assertThat(group.metrics().handled()).isOne();
+        }
+        Receipt passed = publish("a");
+        admin.forceComplete("g", "t");
+        fold();
+        assertThat(state(audit(passed), "g")).isEqualTo(HandledState.GAP);
+        assertThat(audit(done).values())
+                .singleElement()
+                .matches(handled -> handled.state() == HandledState.DONE
+                        && handled.recordedAt().isPresent()
+                        && handled.session().isPresent());
+        assertThat(database.query("select outcome, offsets from trunkline.trail"))
+                .containsExactly("DONE|{[0,1)}");
+    }
 }
