@@ -197,9 +197,10 @@ create function trunkline.join_group(a_subscription int, a_session bigint) retur
 as $$
 begin
     insert into trunkline.member (subscription, session) values (a_subscription, a_session) on conflict do nothing;
+    -- This locks the topic before the group, if it locks it.
+    perform trunkline.set_status(a_subscription, 'ACTIVE') from trunkline.subscription s where s.id = a_subscription and s.status = 'DEAD';
     update trunkline.subscription s set unattended_since = null, released_at = null
     where s.id = a_subscription and (s.unattended_since is not null or s.released_at is not null) and s.status <> 'CANCELLED';
-    perform trunkline.set_status(a_subscription, 'ACTIVE') from trunkline.subscription s where s.id = a_subscription and s.status = 'DEAD';
 end $$;
 
 create function trunkline.leave_group(a_subscription int, a_session bigint) returns void

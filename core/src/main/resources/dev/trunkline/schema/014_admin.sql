@@ -89,11 +89,12 @@ create function trunkline.resurrect(a_group text, a_topic text, a_history boolea
 as $$
 begin
     perform trunkline.check_bound(a_bound);
+    perform from trunkline.topic t where t.name = a_topic and t.unheard = 'REFUSE' for no key update;
+    perform from trunkline.topic t where t.name = a_topic for share;
     perform trunkline.change_group(a_group, a_topic, 'ACTIVE');
     if not a_history then
         perform trunkline.force_complete(a_group, a_topic);
     else
-        perform from trunkline.topic t where t.name = a_topic for share;
         perform trunkline.begin_catch_up(trunkline.group_of(a_group, a_topic), t, a_bound) from trunkline.topic t where t.name = a_topic;
     end if;
 end $$;

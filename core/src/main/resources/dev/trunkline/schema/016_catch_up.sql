@@ -18,6 +18,9 @@ declare
     ends bigint[] := (trunkline.bounds(t.id)).ends;
     cursors bigint[];
 begin
+    -- First the topic, then the group, then its holders in order: as everybody does. The caller has locked the topic.
+    perform from trunkline.subscription k where k.id = s.id for update;
+    perform from trunkline.holder h where h.subscription = s.id order by h.partition for update;
     select array_agg(least(trunkline.cursor_of(d.done), ends[d.strand + 1]) order by d.strand) into cursors
     from trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d;
     if a_bound is not null then

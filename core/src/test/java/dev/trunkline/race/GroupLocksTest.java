@@ -69,4 +69,32 @@ class GroupLocksTest {
                 .containsExactly("g|DEAD", "new|ACTIVE");
         assertThat(trunkline.publisher().publish(Message.of("t", "m")).id()).isPositive();
     }
+
+    /** Processes of a dead group that come back at once. */
+    @Test
+    void who_joins_a_group_does_not_meet_who_subscribes_to_it() throws SQLException {
+        die();
+        meet("select trunkline.join_group(1, " + database.number("select trunkline.begin_session('s')") + ")");
+        assertThat(database.query("select status from trunkline.subscription")).containsExactly("ACTIVE");
+    }
+
+    @Test
+    void who_moves_a_group_does_not_meet_who_subscribes_to_it() throws SQLException {
+        die();
+        database.query("select trunkline.alter_topic('t', unheard => 'KEEP')");
+        meet("select trunkline.seek('g', 't', 'BEGINNING')");
+    }
+
+    /** Who subscribes to a dead group is held up at its holders, when the other begins. */
+    private void meet(String sql) throws SQLException {
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            TestDatabase.query(connection, "select from trunkline.holder for update");
+            CompletableFuture<List<String>> subscribes = begin(1, "select trunkline.subscribe('g', 't', 'NOW')");
+            CompletableFuture<List<String>> other = begin(2, sql);
+            connection.commit();
+            assertThat(subscribes.join()).hasSize(1);
+            assertThat(other.join()).isNotEmpty();
+        }
+    }
 }
