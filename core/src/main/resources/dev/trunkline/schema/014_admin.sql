@@ -87,10 +87,17 @@ create function trunkline.resurrect(a_group text, a_topic text, a_history boolea
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
+declare
+    s trunkline.subscription;
 begin
     perform trunkline.check_bound(a_bound);
     perform from trunkline.topic t where t.name = a_topic and t.unheard = 'REFUSE' for no key update;
     perform from trunkline.topic t where t.name = a_topic for share;
+    s := trunkline.group_of(a_group, a_topic);
+    if s.status <> 'DEAD' then
+        perform trunkline.refuse(format('group "%s" of topic "%s" is %s, not dead', a_group, a_topic, s.status), 'TL008',
+            'Resume it if it is paused; move it with trunkline.seek.');
+    end if;
     perform trunkline.change_group(a_group, a_topic, 'ACTIVE');
     if not a_history then
         perform trunkline.force_complete(a_group, a_topic);

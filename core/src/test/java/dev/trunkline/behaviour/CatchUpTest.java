@@ -209,6 +209,17 @@ class CatchUpTest {
     }
 
     @Test
+    void a_group_that_is_not_dead_is_not_called_back_and_loses_nothing() {
+        database.query("select trunkline.subscribe('g', 't', 'BEGINNING')");
+        publish("a", 0, 10);
+        admin.pause("g", "t");
+        assertThatThrownBy(() -> admin.resurrect("g", "t", false))
+                .isInstanceOf(ConsumerGroupException.class)
+                .hasMessageContaining("is PAUSED, not dead");
+        assertThat(admin.find("g", "t").orElseThrow().pending()).isEqualTo(10);
+    }
+
+    @Test
     void what_can_not_be_is_refused() {
         assertThatThrownBy(() -> UNBOUNDED.withMaxMessages(0)).hasMessageContaining("a bound of 0 messages");
         assertThatThrownBy(() -> UNBOUNDED.withBatchSize(-1)).hasMessageContaining("a batch of -1 messages");
