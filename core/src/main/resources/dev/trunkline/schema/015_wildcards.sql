@@ -112,6 +112,12 @@ begin
         perform trunkline.refuse('a group of several topics has a name', 'TL008', 'Name it.');
     elsif num_nonnulls(a_namespace, a_task, a_name) = 0 then
         perform trunkline.refuse('which topics?', 'TL008', 'Give a namespace, a task, a pattern of names, or several of these.');
+    elsif a_mode is null or a_mode not in ('HANDLER', 'PULL') then
+        perform trunkline.refuse(format('a group can not be served by "%s"', a_mode), 'TL008', 'Use HANDLER or PULL.');
+    elsif a_dead_after <= interval '0' then
+        perform trunkline.refuse(format('a group is not dead after %s', a_dead_after), 'TL008', 'Use more than zero.');
+    elsif a_mode = 'PULL' and (a_attempts is null or a_attempts not between 1 and 1000) then
+        perform trunkline.refuse(format('a message can not be tried %s times', a_attempts), 'TL008', 'Use 1 to 1000 attempts.');
     elsif how in ('OFFSET', 'MESSAGE') then
         perform trunkline.refuse(format('to begin at a %s is for one topic only', lower(how)), 'TL008', 'Begin NOW, at the BEGINNING, or at a time.');
     end if;

@@ -366,6 +366,24 @@ class WildcardsTest {
                 .hasMessageContaining("pattern of topic names");
     }
 
+    /** Else it would be found out by those who create topics, and they could not. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "a_mode => 'PULL', a_attempts => 0",
+                "a_mode => 'PULL', a_attempts => null",
+                "a_dead_after => '-1 second'",
+                "a_mode => 'POLL'",
+                "a_mode => null"
+            })
+    void what_no_group_can_have_is_refused_before_there_is_a_topic(String setting) {
+        assertThatThrownBy(() -> database.query("select trunkline.subscribe_wildcard('g', 'shop', " + setting + ")"))
+                .cause()
+                .isInstanceOfSatisfying(
+                        SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("TL008"));
+        create("t", "shop", "sell");
+    }
+
     @Test
     void what_can_not_be_for_several_topics_is_refused() {
         assertThatThrownBy(() -> new TopicPattern(null, null, null)).hasMessageContaining("which topics?");
