@@ -108,7 +108,8 @@ final class GroupTable {
                 Places.mode(options.start()),
                 Places.time(options.start()),
                 Places.lookBack(options.start()),
-                options.deadAfter().toString());
+                options.deadAfter().toString(),
+                options.backfill().map(BackfillConfiguration::maxMessages).orElse(null));
     }
 
     /** The topics that a group has by a wildcard, with the subscriptions to them. */

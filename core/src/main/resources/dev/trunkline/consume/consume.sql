@@ -13,7 +13,7 @@ where k.group_name = ? and t.name = ? and k.status <> 'CANCELLED' and k.mode = '
 
 -- name: subscribeWildcard
 select trunkline.subscribe_wildcard(
-    ?, ?, ?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::interval), a_dead_after => ?::interval)
+    ?, ?, ?, ?, ?, coalesce(?::timestamptz, clock_timestamp() - ?::interval), a_dead_after => ?::interval, a_bound => ?)
 
 -- name: topicsOf
 select t.topic, t.subscription from trunkline.topics_of(?) t

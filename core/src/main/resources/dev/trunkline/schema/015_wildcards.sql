@@ -18,6 +18,8 @@ create table trunkline.wildcard (
     dead_after  interval,
     attempts    int,
     stop_key    boolean,
+    -- The most messages of history, of each topic.
+    bound       bigint,
     created_at  timestamptz not null default clock_timestamp(),
     unique nulls not distinct (group_name, namespace, task, name),
     check (num_nonnulls(namespace, task, name) > 0)
@@ -85,7 +87,7 @@ begin
         if u.mode = 'PULL' then
             perform trunkline.subscribe_pull(u.group_name, u.topic_name, u.start_mode, u.attempts, u.stop_key, u.start_at);
         else
-            perform trunkline.subscribe(u.group_name, u.topic_name, u.start_mode, u.mode, u.start_at, null, u.dead_after);
+            perform trunkline.subscribe(u.group_name, u.topic_name, u.start_mode, u.mode, u.start_at, null, u.dead_after, null, u.bound);
         end if;
         made := made + 1;
     end loop;
@@ -97,7 +99,7 @@ end $$;
 create function trunkline.subscribe_wildcard(
     a_group text, a_namespace text default null, a_task text default null, a_name text default null, a_start text default null,
     a_at timestamptz default null, a_mode text default 'HANDLER', a_dead_after interval default null, a_attempts int default 5,
-    a_stop_key boolean default true) returns int
+    a_stop_key boolean default true, a_bound bigint default null) returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -122,12 +124,13 @@ begin
         perform trunkline.refuse(format('to begin at a %s is for one topic only', lower(how)), 'TL008', 'Begin NOW, at the BEGINNING, or at a time.');
     end if;
     perform trunkline.check_start(how, a_at, null);
+    perform trunkline.check_bound(a_bound);
     if a_at > clock_timestamp() then
         perform trunkline.refuse(format('%s is yet to come', a_at), 'TL008', 'Start NOW, or at a time that has passed.');
     end if;
     perform from trunkline.installation for no key update;
-    insert into trunkline.wildcard (group_name, namespace, task, name, name_like, mode, start_mode, start_at, dead_after, attempts, stop_key)
-    values (a_group, a_namespace, a_task, a_name, trunkline.like_of(a_name), a_mode, how, a_at, a_dead_after, a_attempts, a_stop_key)
+    insert into trunkline.wildcard (group_name, namespace, task, name, name_like, mode, start_mode, start_at, dead_after, attempts, stop_key, bound)
+    values (a_group, a_namespace, a_task, a_name, trunkline.like_of(a_name), a_mode, how, a_at, a_dead_after, a_attempts, a_stop_key, a_bound)
     on conflict do nothing returning id into made;
     if made is not null then
         perform trunkline.match_topics(null, made);

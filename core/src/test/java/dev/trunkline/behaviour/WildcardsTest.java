@@ -3,6 +3,7 @@ package dev.trunkline.behaviour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.BackfillConfiguration;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Message;
@@ -197,6 +198,21 @@ class WildcardsTest {
         database.query("select trunkline.create_topic('t', 'PUB_SUB', namespace => 'shop', unheard => 'REFUSE')");
         publish("t", "1");
         assertThat(database.query("select pending from trunkline.groups")).containsExactly("1");
+    }
+
+    @Test
+    void of_more_history_than_the_bound_the_last_part_of_each_topic_is_handled() {
+        create("orders", "shop", "sell");
+        for (int i = 0; i < 10; i++) {
+            publish("orders", String.valueOf(i));
+        }
+        try (WildcardGroup<String> group =
+                trunkline.createConsumerGroup("audit", SHOP, String.class, each -> each.addConsumer("c", this::see))) {
+            group.start(SubscriptionOptions.fromBeginning(
+                    BackfillConfiguration.standard().withMaxMessages(2)));
+            await("orders 8", "orders 9");
+        }
+        assertThat(trunkline.admin().gaps("audit", "orders")).singleElement().matches(gap -> gap.to() == 8);
     }
 
     // ---- several patterns ----
