@@ -33,11 +33,14 @@ final class Strand {
     @Nullable
     Run keyless;
 
-    /** Offsets that were not for the group and are to be recorded as that; those that were, last; both from {@link #rejectedFrom} on. */
+    /** Offsets that were not for the group and are to be recorded as that, from {@link #rejectedFrom} on. */
     private final BitSet rejected = new BitSet();
 
-    private final BitSet rejectedBefore = new BitSet();
     private long rejectedFrom;
+    /** Ranges of those that are to be recorded once more; and of those that were, last. */
+    private String rejectedAgain = "";
+
+    private String rejectedLast = "";
 
     /** What lies before this offset was there when the group began. */
     private long history;
@@ -109,7 +112,7 @@ final class Strand {
 
     /** As {@link #complete}, of a message that was not for the group, which is to be recorded. */
     void reject(long offset) {
-        if (rejected.isEmpty() && rejectedBefore.isEmpty()) {
+        if (rejected.isEmpty()) {
             rejectedFrom = base;
         }
         rejected.set((int) (offset - rejectedFrom));
@@ -128,7 +131,7 @@ final class Strand {
     /** Records may have been lost: what is done must be recorded again. */
     void touch() {
         changed = true;
-        rejected.or(rejectedBefore);
+        rejectedAgain = rejectedLast;
     }
 
     /** What is done, as a multirange; from now on it counts as recorded. */
@@ -144,13 +147,11 @@ final class Strand {
     /** What was rejected since this was last asked, as a multirange; null: nothing. */
     @Nullable
     String takeRejected() {
-        rejectedBefore.clear();
-        if (rejected.isEmpty()) {
-            return null;
-        }
-        rejectedBefore.or(rejected);
+        String all = append(new StringBuilder("{").append(rejectedAgain), rejected, 0, rejectedFrom);
         rejected.clear();
-        return append(new StringBuilder("{"), rejectedBefore, 0, rejectedFrom);
+        rejectedAgain = "";
+        rejectedLast = all.substring(1, all.length() - 1);
+        return rejectedLast.isEmpty() ? null : all;
     }
 
     private static String append(StringBuilder ranges, BitSet offsets, int first, long base) {

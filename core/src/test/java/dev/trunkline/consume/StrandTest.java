@@ -81,6 +81,33 @@ class StrandTest {
         }
     }
 
+    @Test
+    void what_was_rejected_does_not_grow_with_the_log() {
+        long far = Integer.MAX_VALUE - 500L;
+        Strand strand = new Strand(0, new Long[] {0L, 10L}, new Long[] {9L, far});
+        strand.admit(9);
+        strand.reject(9);
+        assertThat(strand.takeRejected()).isEqualTo("{[9,10)}");
+        for (long offset = far; offset < far + 1_000; offset++) {
+            strand.admit(offset);
+            strand.reject(offset);
+            assertThat(strand.takeRejected()).isEqualTo("{[" + offset + "," + (offset + 1) + ")}");
+        }
+        assertThat(strand.takeRejected()).isNull();
+    }
+
+    @Test
+    void what_was_rejected_comes_again_with_what_follows_if_its_record_was_lost() {
+        Strand strand = new Strand(0, new Long[0], new Long[0]);
+        for (long offset = 0; offset < 3; offset++) {
+            strand.admit(offset);
+            strand.reject(offset);
+            assertThat(strand.takeRejected()).startsWith("{[0,1)").endsWith("," + (offset + 1) + ")}");
+            strand.touch();
+        }
+        assertThat(strand.takeRejected()).isEqualTo("{[0,1),[1,2),[2,3)}");
+    }
+
     private static String expected(Set<Long> open, long next) {
         List<String> ranges = new ArrayList<>();
         long from = 0;
