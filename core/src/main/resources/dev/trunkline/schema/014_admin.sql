@@ -167,14 +167,14 @@ create view trunkline.topic_health as
             cross join lateral generate_subscripts(b.ends, 1) n) as published_messages
     from trunkline.topic t
     cross join lateral (
-        select count(*) as segments, sum(pg_total_relation_size(format('trunkline.segment_%s', s.id)::regclass))::bigint as bytes, min(s.opened_at) as oldest
+        select count(*) as segments, sum(pg_total_relation_size(to_regclass(format('trunkline.segment_%s', s.id))))::bigint as bytes, min(s.opened_at) as oldest
         from trunkline.segment s where s.topic = t.id) g
     cross join lateral (
         select count(*) as groups from trunkline.subscription s where s.topic = t.id and s.status <> 'CANCELLED') n
     left join lateral (
         -- Of the groups that count, the one that needs the oldest segment, if retention is over for that one.
         select s.group_name as pinned_by, x.opened_at + t.retention as pinned_since, (
-                   select sum(pg_total_relation_size(format('trunkline.segment_%s', y.id)::regclass))::bigint
+                   select sum(pg_total_relation_size(to_regclass(format('trunkline.segment_%s', y.id))))::bigint
                    from trunkline.segment y where y.topic = t.id and y.id >= x.id and y.opened_at < clock_timestamp() - t.retention) as pinned_bytes
         from trunkline.subscription s
         cross join lateral (

@@ -14,6 +14,7 @@ import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.testing.TestDatabase;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -293,5 +294,19 @@ class GroupsDieTest {
         assertThat(state("g").status()).isEqualTo("CANCELLED");
         database.query("select trunkline.sweep_groups(clock_timestamp() + interval '31 days')");
         assertThat(trunkline.admin().find("g", "t")).isEmpty();
+    }
+
+    @Test
+    void topics_can_be_looked_at_while_a_segment_is_dropped() throws Exception {
+        publish("m");
+        closeSegment();
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            TestDatabase.query(connection, "select from trunkline.segment");
+            assertThat(trim("90 days")).isTrue();
+            assertThat(TestDatabase.query(connection, "select topic, segments from trunkline.topic_health"))
+                    .containsExactly("t|2");
+        }
     }
 }
