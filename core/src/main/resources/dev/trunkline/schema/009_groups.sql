@@ -309,8 +309,17 @@ declare
     folded bigint;
 begin
     if exists (select from trunkline.topic t where t.tracking = 'REFERENCE_COUNTING') then
-        -- Nothing is recorded between what is traced and what is folded.
-        perform from trunkline.holder h order by h.subscription, h.partition for no key update;
+        -- Nothing is recorded between what is traced and what is folded. Who is neither must not be waited for: its transactions may be long.
+        execute format($q$
+            select from trunkline.holder h
+            where h.subscription in (
+                      select s.id from trunkline.subscription s join trunkline.topic t on t.id = s.topic where t.tracking = 'REFERENCE_COUNTING')
+               or (h.subscription, h.partition) in (
+                      select p.subscription, p.strand %% t.partitions
+                      from trunkline.progress_%s p
+                      join trunkline.subscription s on s.id = p.subscription
+                      join trunkline.topic t on t.id = s.topic)
+            order by h.subscription, h.partition for no key update of h $q$, slot);
         perform trunkline.trace_progress(slot);
     end if;
     execute format($q$

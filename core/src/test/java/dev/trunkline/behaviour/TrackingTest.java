@@ -22,6 +22,8 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.UnknownTopicException;
 import dev.trunkline.testing.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -361,5 +363,25 @@ class TrackingTest {
                         && handled.session().isPresent());
         assertThat(database.query("select outcome, offsets from trunkline.trail"))
                 .containsExactly("DONE|{[0,1)}");
+    }
+
+    @Test
+    void who_is_long_about_another_topic_does_not_keep_progress_from_being_folded() throws SQLException {
+        create(CompletionTrackingMode.REFERENCE_COUNTING);
+        trunkline.topics().create(TopicConfiguration.pubSub("other").withPartitions(1));
+        publish("a");
+        trunkline.publisher().publish(Message.of("other", "m"));
+        PullConsumer<String> tracked = trunkline.pull("g", "t", String.class, PullOptions.fromBeginning());
+        tracked.ack(tracked.pop(1, Duration.ofSeconds(30)).orElseThrow().token());
+        PullConsumer<String> other = trunkline.pull("g", "other", String.class, PullOptions.fromBeginning());
+        Batch<String> batch = other.pop(1, Duration.ofSeconds(30)).orElseThrow();
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            other.ack(connection, batch.token());
+            assertThat(database.query("select trunkline.rotate_progress(interval '0')"))
+                    .containsExactly("t");
+            connection.commit();
+        }
+        assertThat(database.number("select count(*) from trunkline.trail")).isOne();
     }
 }
