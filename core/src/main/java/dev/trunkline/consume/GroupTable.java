@@ -1,7 +1,6 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.BackfillConfiguration;
-import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Start;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicPattern;
@@ -69,23 +68,27 @@ final class GroupTable {
                 start.number(),
                 options.deadAfter().toString(),
                 options.keys().isEmpty() ? null : options.keys().toArray(String[]::new),
-                options.backfill().map(BackfillConfiguration::maxMessages).orElse(null),
+                bound(options),
                 topic);
     }
 
-    /** What a group has of a topic already. */
-    Subscription find(String group, String topic) {
+    /** What a group has of a topic by a wildcard. */
+    Subscription rejoin(String group, String topic, SubscriptionOptions options) {
         return calls.call(
-                "find",
+                "rejoin",
                 row -> {
-                    if (!row.next()) {
-                        throw new ConsumerGroupException(
-                                "group \"" + group + "\" no longer subscribes to topic \"" + topic + "\"");
-                    }
+                    row.next();
                     return subscription(row);
                 },
                 group,
+                topic,
+                options.deadAfter().toString(),
+                bound(options),
                 topic);
+    }
+
+    private static @Nullable Long bound(SubscriptionOptions options) {
+        return options.backfill().map(BackfillConfiguration::maxMessages).orElse(null);
     }
 
     private static Subscription subscription(ResultSet row) throws SQLException {
@@ -109,7 +112,7 @@ final class GroupTable {
                 Places.time(options.start()),
                 Places.lookBack(options.start()),
                 options.deadAfter().toString(),
-                options.backfill().map(BackfillConfiguration::maxMessages).orElse(null));
+                bound(options));
     }
 
     /** The topics that a group has by a wildcard, with the subscriptions to them. */

@@ -110,7 +110,7 @@ public final class Groups implements AutoCloseable {
             requirePartitions(group.topic(), shared.table().partitions(group.topic()), options.partitions());
         }
         GroupTable.Subscription subscription = group.isFound()
-                ? shared.table().find(group.name(), group.topic())
+                ? shared.table().rejoin(group.name(), group.topic(), options)
                 : shared.table().subscribe(group.name(), group.topic(), options);
         if (started.values().stream().anyMatch(other -> other.isOf(subscription.id()))) {
             throw new ConsumerGroupException(group + " is started in this process already, for topic \"" + group.topic()

@@ -8,6 +8,7 @@ import dev.trunkline.TrunklineException;
 import dev.trunkline.WildcardGroup;
 import dev.trunkline.database.Loop;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -35,6 +36,9 @@ final class Wildcard<T> implements WildcardGroup<T> {
     private final GroupTable table;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Group<T>> consumed = new ConcurrentHashMap<>();
+    /** Why topics are not consumed yet, as far as it was told. */
+    private final Map<String, String> problems = new HashMap<>();
+
     private final Loop loop = new Loop("trunkline-wildcard", this::look);
     private @Nullable SubscriptionOptions started;
     private int number;
@@ -74,7 +78,9 @@ final class Wildcard<T> implements WildcardGroup<T> {
             started = options;
             groups.opened(this);
             try {
-                missing().forEach(topic -> begin(topic, options));
+                for (String topic : missing()) {
+                    beginUnlessGone(topic, options);
+                }
             } catch (RuntimeException e) {
                 end();
                 throw e;
@@ -103,6 +109,17 @@ final class Wildcard<T> implements WildcardGroup<T> {
         return missing;
     }
 
+    private void beginUnlessGone(String topic, SubscriptionOptions options) {
+        try {
+            begin(topic, options);
+        } catch (TrunklineException e) {
+            if (table.topics(number).containsKey(topic)) {
+                throw e;
+            }
+            log.debug("{}: topic \"{}\" is gone", this, topic, e);
+        }
+    }
+
     private void begin(String topic, SubscriptionOptions options) {
         Group<T> group = creation.apply(topic);
         group.start(options);
@@ -115,8 +132,12 @@ final class Wildcard<T> implements WildcardGroup<T> {
             try {
                 begin(topic, options);
                 log.info("{}: consumes topic \"{}\" from now on", this, topic);
+                problems.remove(topic);
             } catch (TrunklineException e) {
-                log.warn("{}: can not consume topic \"{}\" yet: {}", this, topic, e.getMessage());
+                String problem = String.valueOf(e.getMessage());
+                if (!problem.equals(problems.put(topic, problem))) {
+                    log.warn("{}: can not consume topic \"{}\" yet: {}", this, topic, problem);
+                }
             }
         }
         return PAUSE;

@@ -5,11 +5,10 @@ from trunkline.subscribe(
     trunkline.topic t
 where t.name = ?
 
--- name: find
-select k.id, t.partitions, t.levels, t.ordering, k.keyed
-from trunkline.subscription k
-join trunkline.topic t on t.id = k.topic
-where k.group_name = ? and t.name = ? and k.status <> 'CANCELLED' and k.mode = 'HANDLER'
+-- name: rejoin
+select s.subscription, t.partitions, t.levels, t.ordering, s.keyed
+from trunkline.rejoin(?, ?, ?::interval, ?) s, trunkline.topic t
+where t.name = ?
 
 -- name: subscribeWildcard
 select trunkline.subscribe_wildcard(

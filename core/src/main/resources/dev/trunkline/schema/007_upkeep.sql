@@ -11,7 +11,7 @@ declare
 begin
     for s in
         select t.id as topic, g.id, g.opened_at <= clock - t.segment_age as aged,
-               pg_table_size(format('trunkline.segment_%s', g.id)::regclass) >= t.segment_bytes as full_up
+               coalesce(pg_table_size(to_regclass(format('trunkline.segment_%s', g.id))) >= t.segment_bytes, false) as full_up
         from trunkline.topic t
         cross join lateral (select k.id, k.opened_at from trunkline.segment k where k.topic = t.id order by k.id desc limit 1) g
     loop
@@ -145,15 +145,15 @@ create table trunkline.upkeep_turn (
 ) with (fillfactor = 50);
 insert into trunkline.upkeep_turn default values;
 
--- Takes a turn, or keeps it, for so long. False: somebody else has it.
-create function trunkline.take_turn(a_who text, a_for interval default '15 seconds') returns boolean
+-- Takes a turn, or keeps it, for a quarter of a minute. False: somebody else has it. One that ends in the far future was taken before the clock was set back.
+create function trunkline.take_turn(a_who text) returns boolean
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 begin
     update trunkline.upkeep_turn t
-    set who = a_who, since = case when t.who = a_who then t.since else clock_timestamp() end, until = clock_timestamp() + a_for
-    where t.who is null or t.who = a_who or t.until < clock_timestamp();
+    set who = a_who, since = case when t.who = a_who then t.since else clock_timestamp() end, until = clock_timestamp() + interval '15 seconds'
+    where t.who is null or t.who = a_who or t.until not between clock_timestamp() and clock_timestamp() + interval '1 minute';
     return found;
 end $$;
 

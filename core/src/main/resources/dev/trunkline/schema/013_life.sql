@@ -210,7 +210,7 @@ end $$;
 -- unserved at two looks, with the time between them, is dead: after an outage of the database nobody is. Returns how many groups changed.
 create function trunkline.watch_groups(clock timestamptz default clock_timestamp()) returns int
     language plpgsql security definer
-    set search_path = pg_catalog, pg_temp set jit = off
+    set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
 as $$
 declare
     g record;

@@ -165,6 +165,22 @@ begin
       and not exists (select from trunkline.wildcard o where o.group_name = w.group_name and trunkline.matches(o, t));
 end $$;
 
+-- What a group has of a topic by a wildcard, for a process that is going to serve it. It is not made: if it is gone, it was cancelled.
+create function trunkline.rejoin(a_group text, a_topic text, a_dead_after interval, a_bound bigint, out subscription int, out keyed boolean)
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from trunkline.topic t where t.name = a_topic and t.accepts_bytes < 0 for no key update;
+    perform from trunkline.subscription s join trunkline.topic t on t.id = s.topic
+    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED' for share;
+    if not found then
+        perform trunkline.refuse(format('group "%s" no longer subscribes to topic "%s"', a_group, a_topic), 'TL008', 'It was cancelled, or the topic was dropped.');
+    end if;
+    select k.subscription, k.keyed into subscription, keyed
+    from trunkline.subscribe(a_group, a_topic, 'NOW', a_dead_after => a_dead_after, a_bound => a_bound) k;
+end $$;
+
 -- The topics that a group has by a wildcard, and consumes.
 create function trunkline.topics_of(a_wildcard int) returns table (topic text, subscription int)
     language sql stable

@@ -4,9 +4,11 @@
 create function trunkline.last_of(a_froms bigint[], a_tos bigint[], a_most bigint) returns bigint[]
     language sql immutable
 as $$
-    select array_agg(case when k.total <= a_most then k.f else k.t - floor((k.t - k.f)::numeric * a_most / k.total)::bigint end order by k.n)
+    -- The shares are cut from one line, so that they add up.
+    select array_agg(case when k.total <= a_most then k.f else k.t - (floor(k.upto * a_most / k.total) - floor((k.upto - k.t + k.f) * a_most / k.total))::bigint end
+                     order by k.n)
     from (
-        select f, t, n, sum(t - f) over () as total
+        select f, t, n, sum((t - f)::numeric) over () as total, sum((t - f)::numeric) over (order by n) as upto
         from unnest(a_froms, a_tos) with ordinality as i (f, t, n)) k
 $$;
 
@@ -100,6 +102,9 @@ declare
     ends bigint[];
     passed bigint;
 begin
+    if s.status = 'CANCELLED' then
+        perform trunkline.refuse(format('group "%s" of topic "%s" is cancelled', a_group, a_topic), 'TL008', 'It has nothing left to do.');
+    end if;
     perform from trunkline.topic t where t.id = s.topic for share;
     select array_agg(x.upto order by x.level, h.partition) into ends
     from trunkline.holder h cross join lateral unnest(h.history_to) with ordinality as x (upto, level)

@@ -92,6 +92,18 @@ class CatchUpTest {
     }
 
     @Test
+    void a_small_bound_is_kept_to_the_message() {
+        for (String key : List.of("a", "b", "c", "d", "e", "f", "g", "h")) {
+            publish(key, 0, 13);
+        }
+        try (ConsumerGroup<String> group = start(SubscriptionOptions.fromBeginning(UNBOUNDED.withMaxMessages(3)))) {
+            awaitDone(3);
+            assertThat(group.metrics().handled()).isEqualTo(3);
+        }
+        assertThat(admin.find("g", "t").orElseThrow().passedOver()).isEqualTo(8 * 13 - 3);
+    }
+
+    @Test
     void less_history_than_the_bound_is_handled_whole() {
         publish("a", 0, 50);
         try (ConsumerGroup<String> group = start(SubscriptionOptions.fromBeginning(UNBOUNDED.withMaxMessages(50)))) {

@@ -40,6 +40,9 @@ class UpkeepTurnTest {
         database.query("update trunkline.upkeep_turn set until = clock_timestamp() - interval '1 second'");
         assertThat(take("a")).isTrue();
         assertThat(take("b")).isFalse();
+        // Somebody has set the clock back.
+        database.query("update trunkline.upkeep_turn set until = clock_timestamp() + interval '1 hour'");
+        assertThat(take("b")).isTrue();
     }
 
     @Test

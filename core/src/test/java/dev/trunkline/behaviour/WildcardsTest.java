@@ -19,6 +19,7 @@ import dev.trunkline.testing.Popped;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -213,6 +214,29 @@ class WildcardsTest {
             await("orders 8", "orders 9");
         }
         assertThat(trunkline.admin().gaps("audit", "orders")).singleElement().matches(gap -> gap.to() == 8);
+    }
+
+    @Test
+    void who_comes_back_is_given_what_it_says_of_its_death_and_its_history() {
+        start("audit", SHOP, Start.now()).close();
+        create("orders", "shop", "sell");
+        for (int i = 0; i < 10; i++) {
+            publish("orders", Integer.toString(i));
+        }
+        database.query("select trunkline.watch_groups(clock_timestamp())");
+        database.query("select trunkline.watch_groups(clock_timestamp() + interval '1 hour')");
+        assertThat(trunkline.admin().find("audit", "orders").orElseThrow().status())
+                .isEqualTo("DEAD");
+        try (WildcardGroup<String> group = trunkline
+                .createConsumerGroup("audit", SHOP, String.class, each -> each.addConsumer("c", this::see))
+                .start(SubscriptionOptions.fromNow()
+                        .withDeadAfter(Duration.ofMinutes(7))
+                        .withBackfill(BackfillConfiguration.aggressive().withMaxMessages(2)))) {
+            Awaitility.await().until(() -> group.of("orders").metrics().handled() == 2);
+        }
+        assertThat(seen).containsExactly("orders 8", "orders 9");
+        assertThat(database.query("select dead_after from trunkline.subscription"))
+                .containsExactly("00:07:00");
     }
 
     // ---- several patterns ----
