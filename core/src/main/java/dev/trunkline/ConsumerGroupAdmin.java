@@ -44,7 +44,7 @@ public interface ConsumerGroupAdmin {
     record GroupState(
             String name,
             String topic,
-            String status,
+            GroupStatus status,
             Health health,
             int members,
             Optional<Instant> lastBeat,

@@ -1,6 +1,7 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.ConsumerGroupAdmin;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.Start;
 import dev.trunkline.TopicPattern;
 import dev.trunkline.database.Places;
@@ -14,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** {@link ConsumerGroupAdmin}: the functions and views of {@code 014_admin.sql}. */
+/** {@link ConsumerGroupAdmin}: the functions and views of {@code 015_admin.sql}. */
 record Administration(Calls calls) implements ConsumerGroupAdmin {
 
     @Override
@@ -66,17 +67,17 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
 
     @Override
     public void pause(String group, String topic) {
-        calls.run("changeGroup", group, topic, "PAUSED");
+        calls.run("changeGroup", group, topic, GroupStatus.PAUSED.name());
     }
 
     @Override
     public void resume(String group, String topic) {
-        calls.run("changeGroup", group, topic, "ACTIVE");
+        calls.run("changeGroup", group, topic, GroupStatus.ACTIVE.name());
     }
 
     @Override
     public void cancel(String group, String topic) {
-        calls.run("changeGroup", group, topic, "CANCELLED");
+        calls.run("changeGroup", group, topic, GroupStatus.CANCELLED.name());
     }
 
     @Override
@@ -211,7 +212,7 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
         return new GroupState(
                 row.getString(1),
                 row.getString(2),
-                row.getString(3),
+                GroupStatus.valueOf(row.getString(3)),
                 Health.valueOf(row.getString(4)),
                 row.getInt(5),
                 instant(row, 6),

@@ -1,7 +1,7 @@
 package dev.trunkline.consume;
 
-import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.GroupMetrics;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.LogMessage;
 import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
@@ -30,7 +30,7 @@ final class Consumption implements Dispatcher.Work {
 
     private static final long LONELY_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private final String group;
+    private volatile String group;
     private final Subscription subscription;
     private final SubscriptionOptions options;
     private final Monitor monitor;
@@ -55,7 +55,7 @@ final class Consumption implements Dispatcher.Work {
     /** There may be something to read that was not there, or not wanted, before. */
     private volatile boolean hopeful = true;
 
-    private String status = "ACTIVE";
+    private GroupStatus status = GroupStatus.ACTIVE;
     private boolean historyHeld;
     private volatile boolean ill;
 
@@ -150,10 +150,11 @@ final class Consumption implements Dispatcher.Work {
 
     private void tick() {
         View view = holdings.tick();
-        dispatcher.pause(view.status().equals("PAUSED"));
+        dispatcher.pause(view.status() == GroupStatus.PAUSED);
         dispatcher.locked(() -> runs.track(view.tracked()));
-        hopeful |= !status.equals(view.status()) || historyHeld != view.historyHeld();
+        hopeful |= status != view.status() || historyHeld != view.historyHeld();
         status = view.status();
+        group = view.name() == null ? group : view.name();
         historyHeld = view.historyHeld();
         warnOfLongUnits();
         nextTick = System.nanoTime() + (long) (1e9 * ThreadLocalRandom.current().nextDouble(0.8, 1.2));
@@ -246,6 +247,11 @@ final class Consumption implements Dispatcher.Work {
 
     // ---- for others ----
 
+    /** What the group is called now. */
+    String name() {
+        return group;
+    }
+
     boolean isOf(int other) {
         return subscription.id() == other;
     }
@@ -280,16 +286,8 @@ final class Consumption implements Dispatcher.Work {
         return monitor.metrics(underWay, health.isFailing(), holdings.lag());
     }
 
-    void changeStatus(String newStatus) {
-        String had = table.setStatus(subscription.id(), newStatus);
-        boolean allowed = switch (newStatus) {
-            case "PAUSED" -> had.equals("ACTIVE");
-            case "ACTIVE" -> had.equals("PAUSED") || had.equals("DEAD");
-            default -> !had.equals("CANCELLED");
-        };
-        if (!allowed) {
-            throw new ConsumerGroupException("group \"" + group + "\" is " + had + ": it can not become " + newStatus);
-        }
+    void changeStatus(GroupStatus newStatus) {
+        table.changeStatus(subscription.id(), newStatus);
         nextTick = System.nanoTime();
         loop.wake();
     }

@@ -6,6 +6,7 @@ import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.DeadLetters;
 import dev.trunkline.GroupListener;
 import dev.trunkline.GroupMetrics;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.Handler;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Receipt;
@@ -155,12 +156,19 @@ final class Group<T> implements ConsumerGroup<T> {
                     "message " + receipt.id() + " is of topic \"" + receipt.topic() + "\", not \"" + topic + "\"");
         }
         Consumption here = consumption;
-        return new Awaiting(groups.calls(), name, receipt, here == null ? () -> {} : here::record, timeout).run();
+        return new Awaiting(groups.calls(), currentName(), receipt, here == null ? () -> {} : here::record, timeout)
+                .run();
     }
 
     @Override
     public DeadLetters deadLetters() {
-        return new GroupLetters(groups.calls(), name, topic);
+        return new GroupLetters(groups.calls(), currentName(), topic);
+    }
+
+    /** The group of a queue has another name once its topic is pub/sub. */
+    private String currentName() {
+        Consumption here = consumption;
+        return here == null ? name : here.name();
     }
 
     @Override
@@ -190,17 +198,17 @@ final class Group<T> implements ConsumerGroup<T> {
 
     @Override
     public void pause() {
-        started().changeStatus("PAUSED");
+        started().changeStatus(GroupStatus.PAUSED);
     }
 
     @Override
     public void resume() {
-        started().changeStatus("ACTIVE");
+        started().changeStatus(GroupStatus.ACTIVE);
     }
 
     @Override
     public void cancel() {
-        started().changeStatus("CANCELLED");
+        started().changeStatus(GroupStatus.CANCELLED);
         close();
     }
 

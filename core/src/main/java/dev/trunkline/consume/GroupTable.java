@@ -1,6 +1,7 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.BackfillConfiguration;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.Start;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicPattern;
@@ -42,15 +43,17 @@ final class GroupTable {
      * @param intents somebody has decided on dead letters
      * @param historyHeld somebody has stopped it catching up
      * @param tracked it is to be recorded what was not for the group
+     * @param name what the group is called now: that of a queue has another name once the topic is pub/sub; null: it is forgotten
      */
     record View(
-            String status,
+            GroupStatus status,
             int partitions,
             int mine,
             List<Integer> others,
             boolean intents,
             boolean historyHeld,
-            boolean tracked) {}
+            boolean tracked,
+            @Nullable String name) {}
 
     Subscription subscribe(String group, String topic, SubscriptionOptions options) {
         Start start = options.start();
@@ -154,6 +157,7 @@ final class GroupTable {
                 "shares",
                 row -> {
                     row.next();
+                    String status = row.getString(1); // null: it was cancelled so long ago that it is forgotten
                     int mine = 0;
                     List<Integer> others = new ArrayList<>();
                     Array sessions = row.getArray(3);
@@ -169,13 +173,14 @@ final class GroupTable {
                         }
                     }
                     return new View(
-                            row.getString(1),
+                            status == null ? GroupStatus.CANCELLED : GroupStatus.valueOf(status),
                             row.getInt(2),
                             mine,
                             others,
                             row.getBoolean(5),
                             row.getBoolean(6),
-                            row.getBoolean(7));
+                            row.getBoolean(7),
+                            row.getString(8));
                 },
                 subscription);
     }
@@ -376,15 +381,7 @@ final class GroupTable {
                 topic);
     }
 
-    /** Changes the status, if that is allowed, and returns the one before. */
-    String setStatus(int subscription, String status) {
-        return calls.call(
-                "setStatus",
-                row -> {
-                    row.next();
-                    return row.getString(1);
-                },
-                subscription,
-                status);
+    void changeStatus(int subscription, GroupStatus status) {
+        calls.run("changeStatus", subscription, status.name());
     }
 }

@@ -1,5 +1,6 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.GroupStatus;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.consume.GroupTable.Entry;
@@ -86,7 +87,7 @@ final class Holdings {
             joined = me;
         }
         View view = table.view(subscription.id(), me);
-        if (view.status().equals("CANCELLED")) {
+        if (view.status() == GroupStatus.CANCELLED) {
             stopAll();
         } else if (view.mine() > owned.size()) {
             // The answer to a take-over was lost, or what it took could not be read.

@@ -1,5 +1,6 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.GroupStatus;
 import dev.trunkline.LogMessage;
 import dev.trunkline.SubscriptionOptions;
 import java.util.ArrayList;
@@ -65,9 +66,9 @@ final class Intake {
     private record Place(Owned owned, Strand strand) {}
 
     /** Reads what there is room for and returns how many messages that were. */
-    int read(String status, boolean historyHeld) {
+    int read(GroupStatus status, boolean historyHeld) {
         throttled = false;
-        if (status.equals("PAUSED") || status.equals("CANCELLED") || health.isFailing()) {
+        if (status == GroupStatus.PAUSED || status == GroupStatus.CANCELLED || health.isFailing()) {
             dispatcher.locked(runs::wantRoom);
             return 0;
         }

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of the functions of {@code 011_pull.sql}. */
+/** The calls of the functions of {@code 012_pull.sql}. */
 public final class PullTable {
 
     private static final long MOST_SECONDS = Duration.ofDays(1_000).toSeconds();

@@ -29,13 +29,14 @@ public final class Migrator {
             "008_reading.sql",
             "009_groups.sql",
             "010_letters.sql",
-            "011_pull.sql",
-            "012_await.sql",
-            "013_life.sql",
-            "014_admin.sql",
-            "015_wildcards.sql",
-            "016_catch_up.sql",
-            "017_tracking.sql");
+            "011_grants.sql",
+            "012_pull.sql",
+            "013_await.sql",
+            "014_life.sql",
+            "015_admin.sql",
+            "016_wildcards.sql",
+            "017_catch_up.sql",
+            "018_tracking.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");

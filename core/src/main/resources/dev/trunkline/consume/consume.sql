@@ -50,7 +50,7 @@ select trunkline.join_group(?, ?)
 select trunkline.leave_group(?, ?)
 
 -- name: shares
-select s.status, s.partitions, s.sessions, s.counts, s.intents, s.history_held, s.tracked from trunkline.shares(?) s
+select s.status, s.partitions, s.sessions, s.counts, s.intents, s.history_held, s.tracked, s.group_name from trunkline.shares(?) s
 
 -- name: take
 select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?, ?) t
@@ -137,8 +137,8 @@ select trunkline.note_failures(?, ?, ?, ?, ?)
 -- name: forgetFailures
 select trunkline.forget_failures(?, ?, ?)
 
--- name: setStatus
-select trunkline.set_status(?, ?)
+-- name: changeStatus
+select trunkline.change_status(?, ?)
 
 -- name: mark
 select set_config('trunkline.delivery', ?, true) is not null and set_config('application_name', ?, true) is not null

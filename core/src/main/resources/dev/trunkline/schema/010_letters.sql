@@ -380,13 +380,13 @@ $$;
 
 -- What a member decides by: the partitions of every live session that takes part, and the group's status.
 create function trunkline.shares(a_subscription int, out status text, out partitions int, out sessions bigint[], out counts int[], out intents boolean,
-    out history_held boolean, out tracked boolean)
+    out history_held boolean, out tracked boolean, out group_name text)
     language sql stable security definer
     set search_path = pg_catalog, pg_temp
 as $$
     select s.status, (select count(*)::int from trunkline.holder h where h.subscription = s.id), m.sessions, m.counts,
            exists (select from trunkline.dead_letter d where d.subscription = s.id and d.intent is not null),
-           s.catch_up_cancelled, t.tracking = 'REFERENCE_COUNTING'
+           s.catch_up_cancelled, t.tracking = 'REFERENCE_COUNTING', s.group_name
     from trunkline.subscription s
     left join trunkline.topic t on t.id = s.topic
     left join lateral (

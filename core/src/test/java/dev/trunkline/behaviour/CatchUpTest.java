@@ -10,6 +10,7 @@ import dev.trunkline.ConsumerGroupAdmin.CatchUp;
 import dev.trunkline.ConsumerGroupAdmin.CatchUpState;
 import dev.trunkline.ConsumerGroupAdmin.Gap;
 import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.Message;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
@@ -217,7 +218,7 @@ class CatchUpTest {
     private void die() {
         database.query("select trunkline.watch_groups(clock_timestamp())");
         database.query("select trunkline.watch_groups(clock_timestamp() + interval '1 hour')");
-        assertThat(admin.find("g", "t").orElseThrow().status()).isEqualTo("DEAD");
+        assertThat(admin.find("g", "t").orElseThrow().status()).isEqualTo(GroupStatus.DEAD);
     }
 
     @Test

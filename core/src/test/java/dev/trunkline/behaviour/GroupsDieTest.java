@@ -9,6 +9,7 @@ import dev.trunkline.ConsumerGroupAdmin.GroupState;
 import dev.trunkline.ConsumerGroupAdmin.Health;
 import dev.trunkline.ConsumerGroupAdmin.TopicHealth;
 import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.Message;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
@@ -81,17 +82,17 @@ class GroupsDieTest {
     void a_group_that_nobody_serves_is_dead_after_its_time_and_lives_again_when_somebody_does() {
         start("g").close();
         watch("1 second");
-        assertThat(state("g").status()).isEqualTo("ACTIVE");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
         assertThat(state("g").health()).isEqualTo(Health.UNATTENDED);
         database.execute(
                 "update trunkline.subscription set unattended_since = unattended_since - interval '3 minutes'");
         assertThat(state("g").health()).isEqualTo(Health.NEAR_TIMEOUT);
         watch("4 minutes");
-        assertThat(state("g").status()).isEqualTo("DEAD");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.DEAD);
         publish("m");
         ConsumerGroup<String> again = start("g");
         Awaitility.await().until(() -> seen.contains("m"));
-        assertThat(state("g").status()).isEqualTo("ACTIVE");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
         assertThat(state("g").health()).isEqualTo(Health.HEALTHY);
         assertThat(database.query("select what from trunkline.group_event order by id"))
                 .containsExactly("ACTIVE to DEAD", "DEAD to ACTIVE");
@@ -104,7 +105,7 @@ class GroupsDieTest {
         ConsumerGroup<String> group = start("g");
         Awaitility.await().until(() -> state("g").members() == 1);
         watch("1 hour");
-        assertThat(state("g").status()).isEqualTo("ACTIVE");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
         watch("1 second");
         assertThat(database.query("select unattended_since from trunkline.groups"))
                 .containsExactly("null");
@@ -119,7 +120,7 @@ class GroupsDieTest {
         for (int i = 0; i < 3; i++) {
             watch("1 second");
         }
-        assertThat(state("g").status()).isEqualTo("ACTIVE");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
         group.close();
     }
 
@@ -128,15 +129,15 @@ class GroupsDieTest {
         for (int i = 0; i < 3; i++) {
             ConsumerGroup<String> served = start("g");
             Awaitility.await()
-                    .until(() ->
-                            state("g").status().equals("ACTIVE") && state("g").members() == 1);
+                    .until(() -> state("g").status() == GroupStatus.ACTIVE
+                            && state("g").members() == 1);
             served.close();
             watch("0");
             watch("6 minutes");
             assertThat(state("g").health()).isEqualTo(Health.DEAD);
         }
         ConsumerGroup<String> group = start("g");
-        Awaitility.await().until(() -> state("g").status().equals("ACTIVE"));
+        Awaitility.await().until(() -> state("g").status() == GroupStatus.ACTIVE);
         assertThat(state("g").health()).isEqualTo(Health.FLAPPING);
         group.close();
     }
@@ -151,7 +152,7 @@ class GroupsDieTest {
                 .close();
         watch("0");
         watch("3 days");
-        assertThat(trunkline.admin().find("", "q").orElseThrow().status()).isEqualTo("ACTIVE");
+        assertThat(trunkline.admin().find("", "q").orElseThrow().status()).isEqualTo(GroupStatus.ACTIVE);
     }
 
     @Test
@@ -169,9 +170,9 @@ class GroupsDieTest {
         assertThatThrownBy(() -> trunkline.admin().pause("g", "t"))
                 .hasMessageContaining("is DEAD: it can not become PAUSED");
         trunkline.admin().resurrect("g", "t", true);
-        assertThat(state("g").status()).isEqualTo("ACTIVE");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
         watch("1 minute");
-        assertThat(state("g").status()).isEqualTo("ACTIVE");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
         trunkline.admin().cancel("g", "t");
         for (String status : List.of("ACTIVE", "PAUSED", "CANCELLED")) {
             assertThatThrownBy(() -> database.query("select trunkline.change_group('g', 't', ?)", status))
@@ -223,7 +224,7 @@ class GroupsDieTest {
         watch("6 days");
         assertThat(trim("8 days")).isFalse();
         watch("7 days 1 minute");
-        assertThat(state("g").status()).isEqualTo("PAUSED");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.PAUSED);
         assertThat(state("g").releasedAt()).isPresent();
         assertThat(trim("8 days")).isTrue();
         assertThat(state("g").passedOver()).isEqualTo(1);
@@ -291,7 +292,7 @@ class GroupsDieTest {
         assertThat(seen).isEmpty();
         database.query("select trunkline.sweep_groups(clock_timestamp() + interval '2 days')");
         assertThat(database.number("select count(*) from trunkline.holder")).isZero();
-        assertThat(state("g").status()).isEqualTo("CANCELLED");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.CANCELLED);
         database.query("select trunkline.sweep_groups(clock_timestamp() + interval '31 days')");
         assertThat(trunkline.admin().find("g", "t")).isEmpty();
     }

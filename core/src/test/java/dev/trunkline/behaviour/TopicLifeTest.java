@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.InvalidTopicException;
 import dev.trunkline.Keeping;
 import dev.trunkline.Message;
 import dev.trunkline.NoSubscriptionsException;
 import dev.trunkline.PullOptions;
+import dev.trunkline.Receipt;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicSemantics;
@@ -127,10 +129,14 @@ class TopicLifeTest {
         }
         Awaitility.await().until(() -> seen.size() >= 100);
         assertThat(seen).hasSize(100).doesNotHaveDuplicates();
+        Receipt last = trunkline.publisher().publish(Message.of("t", "last").withKey("k"));
+        Awaitility.await().ignoreExceptions().until(() -> shared.await(last, Duration.ofSeconds(10)));
+        assertThat(shared.deadLetters().list(0, 10)).isEmpty();
+        seen.remove("last");
         assertThatThrownBy(() -> start(trunkline.createConsumer("t", String.class)))
                 .isInstanceOf(ConsumerGroupException.class)
                 .hasMessageContaining("is pub/sub");
-        assertThat(trunkline.admin().find("shared", "t").orElseThrow().status()).isEqualTo("ACTIVE");
+        assertThat(trunkline.admin().find("shared", "t").orElseThrow().status()).isEqualTo(GroupStatus.ACTIVE);
         shared.close();
         ConsumerGroup<String> again = start(trunkline.createConsumerGroup("shared", "t", String.class));
         publish("after");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.trunkline.BackfillConfiguration;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.Message;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
@@ -226,7 +227,7 @@ class WildcardsTest {
         database.query("select trunkline.watch_groups(clock_timestamp())");
         database.query("select trunkline.watch_groups(clock_timestamp() + interval '1 hour')");
         assertThat(trunkline.admin().find("audit", "orders").orElseThrow().status())
-                .isEqualTo("DEAD");
+                .isEqualTo(GroupStatus.DEAD);
         try (WildcardGroup<String> group = trunkline
                 .createConsumerGroup("audit", SHOP, String.class, each -> each.addConsumer("c", this::see))
                 .start(SubscriptionOptions.fromNow()

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.ConsumerGroupAdmin.GroupState;
 import dev.trunkline.ConsumerGroupAdmin.Health;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Message;
 import dev.trunkline.SubscriptionOptions;
@@ -87,17 +88,17 @@ class KillAndResurrectTest {
         assertThat(trim()).as("the group is not dead yet").isFalse();
         await(() -> watched("0") && state(INVENTORY).health() == Health.UNATTENDED);
         watched("6 minutes");
-        assertThat(state(INVENTORY).status()).isEqualTo("DEAD");
+        assertThat(state(INVENTORY).status()).isEqualTo(GroupStatus.DEAD);
         Set<String> kept = publish(20);
         awaitOthers();
         assertThat(trim()).isTrue();
-        assertThat(state(EMAIL).status()).isEqualTo(state(ANALYTICS).status()).isEqualTo("ACTIVE");
+        assertThat(state(EMAIL).status()).isEqualTo(state(ANALYTICS).status()).isEqualTo(GroupStatus.ACTIVE);
 
         startInventory();
         kept.addAll(publish(20));
         awaitOthers();
         await(() -> state(INVENTORY).pending() == 0);
-        assertThat(state(INVENTORY).status()).isEqualTo("ACTIVE");
+        assertThat(state(INVENTORY).status()).isEqualTo(GroupStatus.ACTIVE);
         published.addAll(dropped);
         published.addAll(kept);
         Set<String> handled = new HashSet<>(database.query("select key || '/' || number from delivery"));
@@ -119,7 +120,7 @@ class KillAndResurrectTest {
             // Nobody serves it for four of five minutes, each time later: only if these were added up it would be dead.
             watched(4 * round + " minutes 10 seconds");
             watched(4 * round + 4 + " minutes");
-            assertThat(state(INVENTORY).status()).as("seed %d", seed).isEqualTo("ACTIVE");
+            assertThat(state(INVENTORY).status()).as("seed %d", seed).isEqualTo(GroupStatus.ACTIVE);
         }
         startInventory();
         await(() -> handled() == (long) perKey * KEYS && state(INVENTORY).pending() == 0);
@@ -153,7 +154,7 @@ class KillAndResurrectTest {
             startInventory();
             database.execute("update trunkline.subscription set created_at = created_at - interval '6 minutes'");
             await(() -> watched("0") && state(INVENTORY).health() == Health.STALLED);
-            assertThat(state(INVENTORY).status()).isEqualTo("ACTIVE");
+            assertThat(state(INVENTORY).status()).isEqualTo(GroupStatus.ACTIVE);
             gate.rollback();
         }
         await(() -> state(INVENTORY).pending() == 0 && state(INVENTORY).health() == Health.HEALTHY);

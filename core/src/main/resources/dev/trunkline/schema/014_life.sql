@@ -187,24 +187,30 @@ begin
     return had;
 end $$;
 
--- The same by name, for people; what is not allowed is refused.
-create function trunkline.change_group(a_group text, a_topic text, a_status text) returns void
+-- The same, where what is not allowed is refused.
+create function trunkline.change_status(a_subscription int, a_status text) returns void
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 declare
-    s trunkline.subscription := trunkline.group_of(a_group, a_topic);
     had text;
 begin
     if a_status is null or a_status not in ('ACTIVE', 'PAUSED', 'CANCELLED') then
         perform trunkline.refuse(format('a group can not be made "%s"', a_status), 'TL008', 'It can be made ACTIVE, PAUSED or CANCELLED.');
     end if;
-    had := trunkline.set_status(s.id, a_status);
-    if (select k.status from trunkline.subscription k where k.id = s.id) <> a_status or had = a_status then
-        perform trunkline.refuse(format('group "%s" of topic "%s" is %s: it can not become %s', a_group, a_topic, had, a_status), 'TL008',
-            'ACTIVE and PAUSED become each other, DEAD becomes ACTIVE, and any becomes CANCELLED, for good.');
-    end if;
+    had := trunkline.set_status(a_subscription, a_status);
+    perform trunkline.refuse(format('group "%s" of topic "%s" is %s: it can not become %s', s.group_name, t.name, had, a_status), 'TL008',
+        'ACTIVE and PAUSED become each other, DEAD becomes ACTIVE, and any becomes CANCELLED, for good.')
+    from trunkline.subscription s left join trunkline.topic t on t.id = s.topic
+    where s.id = a_subscription and (s.status <> a_status or had = a_status);
 end $$;
+
+create function trunkline.change_group(a_group text, a_topic text, a_status text) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    select trunkline.change_status((trunkline.group_of(a_group, a_topic)).id, a_status)
+$$;
 
 -- Looks who is still served. A session counts as long as it may be believed in; one that is silent is not ended here. Only what was
 -- unserved at two looks, with the time between them, is dead: after an outage of the database nobody is. Returns how many groups changed.
