@@ -51,9 +51,13 @@ final class CatchUpVsOltp implements Scenario {
         Stream.of(conservative, aggressive, unpaced).forEach(side -> side.enter(contest));
         Contest.Turns turns = contest.run();
         return List.of(
-                conservative.result(turns, name(), Target.atMost(2, "while it catches up / while none does")),
-                aggressive.result(turns, name() + "-aggressive", ON_RECORD),
-                unpaced.result(turns, name() + "-unpaced", ON_RECORD),
+                conservative
+                        .result(turns, name(), Target.atMost(2, "while it catches up / while none does"))
+                        .requiring("historyLasted", conservative.historyLasted()),
+                aggressive
+                        .result(turns, name() + "-aggressive", ON_RECORD)
+                        .with("historyLasted", aggressive.historyLasted()),
+                unpaced.result(turns, name() + "-unpaced", ON_RECORD).with("historyLasted", unpaced.historyLasted()),
                 new Throttle(encounter, paced(BackfillConfiguration.conservative(), messages))
                         .run(bench.atMost(3), name() + "-throttle"));
     }
