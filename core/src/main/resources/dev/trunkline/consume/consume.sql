@@ -68,8 +68,8 @@ select s.status from trunkline.subscription s where s.id = ?
 
 -- name: catchUp
 select c.state, c.total, c.done, c.messages_per_second, extract(epoch from c.eta)::bigint
-from trunkline.catch_ups c
-where c.group_name = ? and c.topic = ?
+from trunkline.group_of(?, ?) g
+join trunkline.catch_ups c on c.id = g.id
 
 -- name: holdCatchUp
 select trunkline.hold_catch_up(?, ?, ?)

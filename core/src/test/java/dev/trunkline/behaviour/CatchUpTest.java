@@ -239,6 +239,7 @@ class CatchUpTest {
         assertThatThrownBy(() -> UNBOUNDED.withMessagesPerSecond(0)).hasMessageContaining("a rate of 0 messages");
         assertThatThrownBy(() -> UNBOUNDED.withTargetLatency(Duration.ZERO)).hasMessageContaining("a latency of PT0S");
         assertThatThrownBy(() -> admin.cancelCatchUp("g", "t")).hasMessageContaining("there is no group \"g\"");
+        assertThatThrownBy(() -> admin.catchUp("g", "t")).hasMessageContaining("there is no group \"g\"");
         start(SubscriptionOptions.fromNow()).close();
         assertThat(admin.catchUp("g", "t")).isEmpty();
         for (Runnable call : List.<Runnable>of(
