@@ -34,6 +34,8 @@ public final class Upkeep implements AutoCloseable {
     private final String who = UUID.randomUUID().toString();
     private boolean hasTurn;
     private int runs;
+    /** The first step that failed, with the others. */
+    private @Nullable TrunklineException trouble;
 
     public Upkeep(Database database) {
         this.database = database;
@@ -58,8 +60,16 @@ public final class Upkeep implements AutoCloseable {
         return INTERVAL.plusMillis(ThreadLocalRandom.current().nextLong(1_000));
     }
 
-    /** All steps, once. */
+    /** All steps, once. One that fails does not keep the others from being done. */
     public void runOnce() {
+        trouble = null;
+        runAll();
+        if (trouble != null) {
+            throw trouble;
+        }
+    }
+
+    private void runAll() {
         for (int topic : topics("topicsToRoll")) {
             run("roll", topic);
         }
@@ -111,7 +121,13 @@ public final class Upkeep implements AutoCloseable {
                 log.debug("upkeep step {} of topic number {} is put off: {}", step, topic, e.getMessage());
                 return false;
             }
-            throw Failure.explain(e);
+            TrunklineException explained = Failure.explain(e);
+            if (trouble == null) {
+                trouble = explained;
+            } else {
+                trouble.addSuppressed(explained);
+            }
+            return false;
         }
     }
 

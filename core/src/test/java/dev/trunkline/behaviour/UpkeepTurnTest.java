@@ -1,6 +1,7 @@
 package dev.trunkline.behaviour;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.ConsumerGroupAdmin.TopicHealth;
 import dev.trunkline.Message;
@@ -57,6 +58,24 @@ class UpkeepTurnTest {
         try (Trunkline next = database.options().open()) {
             Awaitility.await().until(() -> !turn().equals("a process that died"));
             assertThat(next.topics().list()).isEmpty();
+        }
+    }
+
+    @Test
+    void a_step_that_fails_does_not_keep_the_others_from_being_done() {
+        try (Trunkline trunkline = database.open()) {
+            trunkline
+                    .topics()
+                    .create(TopicConfiguration.pubSub("t").withPartitions(1).withNamespace("shop"));
+            database.query("select trunkline.subscribe('g', 't')");
+            // One that no group can be made of.
+            database.query("insert into trunkline.wildcard (group_name, namespace, mode, start_mode, attempts)"
+                    + " values ('bad', 'shop', 'PULL', 'NOW', 0)");
+            assertThatThrownBy(trunkline::upkeepNow).hasMessageContaining("can not be tried 0 times");
+            database.query("update trunkline.subscription set unattended_since = null");
+            assertThatThrownBy(trunkline::upkeepNow).hasMessageContaining("can not be tried 0 times");
+            assertThat(database.query("select unattended_since is not null from trunkline.subscription"))
+                    .containsExactly("t");
         }
     }
 
