@@ -56,10 +56,10 @@ create view trunkline.catch_ups as
     cross join lateral (
         select coalesce(sum(x.upto - x.since), 0)::bigint as total,
                coalesce(sum((select sum(upper(r) - lower(r)) from unnest(d.done * int8multirange(int8range(x.since, x.upto))) r)), 0)::bigint as done
-        from trunkline.holder h
-        cross join lateral unnest(h.history_from, h.history_to) with ordinality as x (since, upto, level)
-        join lateral trunkline.done(s.id, array[h.partition]) d on d.strand = h.partition + t.partitions * (x.level - 1)
-        where h.subscription = s.id) p
+        from trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
+        join trunkline.holder h on h.subscription = s.id and h.partition = d.strand % t.partitions and h.history_to is not null
+        cross join lateral (
+            select h.history_from[d.strand / t.partitions + 1] as since, h.history_to[d.strand / t.partitions + 1] as upto) x) p
     cross join lateral (
         select round((p.done - s.catch_up_from) / nullif(extract(epoch from clock_timestamp() - s.catch_up_since), 0)::numeric, 1) as rate) r
     where s.status <> 'CANCELLED' and s.catch_up_since is not null;
