@@ -120,6 +120,8 @@ begin
         perform trunkline.refuse(format('a group is not dead after %s', a_dead_after), 'TL008', 'Use more than zero.');
     elsif a_mode = 'PULL' and (a_attempts is null or a_attempts not between 1 and 1000) then
         perform trunkline.refuse(format('a message can not be tried %s times', a_attempts), 'TL008', 'Use 1 to 1000 attempts.');
+    elsif a_mode = 'PULL' and a_bound is not null then
+        perform trunkline.refuse('a bound on history is for groups with handlers', 'TL008', 'Who pulls begins at a time, or moves the group with trunkline.seek.');
     elsif how in ('OFFSET', 'MESSAGE') then
         perform trunkline.refuse(format('to begin at a %s is for one topic only', lower(how)), 'TL008', 'Begin NOW, at the BEGINNING, or at a time.');
     end if;

@@ -448,6 +448,9 @@ class WildcardsTest {
         assertThatThrownBy(() -> trunkline.pull("g", SHOP, String.class, PullOptions.fromNow()))
                 .isInstanceOf(ConsumerGroupException.class)
                 .hasMessageContaining("has handlers");
+        assertThatThrownBy(() -> database.query(
+                        "select trunkline.subscribe_wildcard('p', 'shop', a_mode => 'PULL', a_bound => 5)"))
+                .hasMessageContaining("is for groups with handlers");
         assertThatThrownBy(() -> database.query("select trunkline.subscribe_wildcard('g')"))
                 .hasMessageContaining("which topics?");
     }
