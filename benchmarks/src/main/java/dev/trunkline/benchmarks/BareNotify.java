@@ -1,5 +1,8 @@
 package dev.trunkline.benchmarks;
 
+import dev.trunkline.benchmarks.database.Address;
+import dev.trunkline.benchmarks.database.Query;
+import dev.trunkline.benchmarks.database.Sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -4,6 +4,7 @@ import dev.trunkline.ConsumerGroup;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.benchmarks.Contest.Turns;
+import dev.trunkline.benchmarks.database.Query;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

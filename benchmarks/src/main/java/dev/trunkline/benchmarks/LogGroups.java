@@ -2,6 +2,7 @@ package dev.trunkline.benchmarks;
 
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
+import dev.trunkline.benchmarks.database.Query;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dev.trunkline.benchmarks;
 
+import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import java.io.PrintWriter;
 import java.sql.Connection;

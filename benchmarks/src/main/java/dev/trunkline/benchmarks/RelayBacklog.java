@@ -1,5 +1,6 @@
 package dev.trunkline.benchmarks;
 
+import dev.trunkline.benchmarks.database.Query;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.trunkline.benchmarks;
 
+import dev.trunkline.benchmarks.database.Address;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;

@@ -2,6 +2,7 @@ package dev.trunkline.benchmarks;
 
 import dev.trunkline.Publisher;
 import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.benchmarks.database.Address;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryType;
 import java.util.concurrent.CountDownLatch;

@@ -2,6 +2,9 @@ package dev.trunkline.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.trunkline.benchmarks.database.Address;
+import dev.trunkline.benchmarks.database.Query;
+import dev.trunkline.benchmarks.database.Sql;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import java.io.PrintWriter;
 import java.io.StringWriter;

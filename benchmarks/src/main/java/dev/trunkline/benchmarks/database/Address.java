@@ -1,4 +1,4 @@
-package dev.trunkline.benchmarks;
+package dev.trunkline.benchmarks.database;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -6,21 +6,21 @@ import java.sql.SQLException;
 import java.util.Properties;
 
 /** Where the database is. Both sides of every contest connect here, with the driver's default settings. */
-record Address(String url, String user, String password) {
+public record Address(String url, String user, String password) {
 
-    Connection connect() throws SQLException {
+    public Connection connect() throws SQLException {
         return connect(new Properties());
     }
 
     /** With the one setting that makes a JDBC batch a multi-row insert. */
-    Connection connectRewriting() throws SQLException {
+    public Connection connectRewriting() throws SQLException {
         Properties rewriting = new Properties();
         rewriting.setProperty("reWriteBatchedInserts", "true");
         return connect(rewriting);
     }
 
     /** With the one setting that makes results binary at once, and not only once a statement has run five times. */
-    Connection connectBinary() throws SQLException {
+    public Connection connectBinary() throws SQLException {
         Properties binary = new Properties();
         binary.setProperty("prepareThreshold", "-1");
         return connect(binary);

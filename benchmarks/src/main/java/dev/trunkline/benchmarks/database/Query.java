@@ -1,4 +1,4 @@
-package dev.trunkline.benchmarks;
+package dev.trunkline.benchmarks.database;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -9,18 +9,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Statements that are not measured. */
-final class Query {
+public final class Query {
 
     private Query() {}
 
-    static void execute(Connection connection, String sql) throws SQLException {
+    public static void execute(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(sql);
         }
     }
 
     /** The first column of all rows. */
-    static List<String> texts(Connection connection, String sql, Object... parameters) throws SQLException {
+    public static List<String> texts(Connection connection, String sql, Object... parameters) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < parameters.length; i++) {
                 statement.setObject(i + 1, parameters[i]);
@@ -35,7 +35,7 @@ final class Query {
         }
     }
 
-    static long number(Connection connection, String sql, Object... parameters) throws SQLException {
+    public static long number(Connection connection, String sql, Object... parameters) throws SQLException {
         return Long.parseLong(texts(connection, sql, parameters).getFirst());
     }
 }

@@ -1,0 +1,66 @@
+package dev.trunkline.benchmarks.peer;
+
+import static dev.trunkline.benchmarks.peer.Design.Trait.FAN_OUT;
+import static dev.trunkline.benchmarks.peer.Design.Trait.ORDER;
+import static dev.trunkline.benchmarks.peer.Design.Trait.POSTGRES;
+
+import dev.trunkline.benchmarks.database.Address;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What is compared.
+ *
+ * @param name how it is called
+ * @param words what it is, in one line
+ * @param opening opens it in this process; if it needs a broker, that is started
+ * @param traits what it can do
+ */
+public record Design(String name, String words, Opening opening, Set<Trait> traits) {
+
+    public static final Design TRUNKLINE =
+            of("trunkline", "Trunkline, as it is by default", Trunk::new, POSTGRES, FAN_OUT, ORDER);
+
+    public static final Design TEXTBOOK = of(
+            "textbook",
+            "a status column: select … for update skip locked limit 1, handle, mark it done, commit; 2 connections",
+            address -> new Textbook(address, 1),
+            POSTGRES);
+
+    public static final Design TEXTBOOK_BATCHES = of(
+            "textbook-batches",
+            "the textbook's, with 100 messages a commit",
+            address -> new Textbook(address, 100),
+            POSTGRES);
+
+    public static final List<Design> ALL = List.of(TRUNKLINE, TEXTBOOK, TEXTBOOK_BATCHES);
+
+    /** What a design can do. */
+    public enum Trait {
+        /** Its messages are in PostgreSQL. */
+        POSTGRES,
+        /** A message goes to each of several groups without being published for each. */
+        FAN_OUT,
+        /** Messages of one key are handled one after the other, in the order in which they were published. */
+        ORDER
+    }
+
+    /** Opens a peer. */
+    @FunctionalInterface
+    public interface Opening {
+        Peer open(Address address) throws Exception;
+    }
+
+    private static Design of(String name, String words, Opening opening, Trait... traits) {
+        return new Design(name, words, opening, Set.copyOf(Arrays.asList(traits)));
+    }
+
+    public boolean has(Trait trait) {
+        return traits.contains(trait);
+    }
+
+    public Peer open(Address address) throws Exception {
+        return opening.open(address);
+    }
+}

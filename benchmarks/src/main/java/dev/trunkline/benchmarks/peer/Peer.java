@@ -1,0 +1,20 @@
+package dev.trunkline.benchmarks.peer;
+
+/** A way to bring messages from publishers to groups. It may be open in several processes; one of them clears it. */
+public interface Peer extends AutoCloseable {
+
+    /** How long all of them wait before they try a message again that has failed. */
+    int RETRY_MILLIS = 1_000;
+
+    /** How often all of them try a message before they put it aside. */
+    int TRIES = 5;
+
+    /** Begins anew, with no messages, for the groups 0, 1 … */
+    void clear(int groups) throws Exception;
+
+    /** This process's part in it, from now on. */
+    Member join() throws Exception;
+
+    @Override
+    void close();
+}

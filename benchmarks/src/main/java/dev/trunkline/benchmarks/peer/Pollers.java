@@ -1,0 +1,115 @@
+package dev.trunkline.benchmarks.peer;
+
+import dev.trunkline.benchmarks.database.Address;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** The part of a process in a design that is tables and threads: publishers insert, and each consumer asks again and again. */
+final class Pollers implements Member {
+
+    private static final long NAP = 1_000_000;
+
+    private final Address address;
+    private final String publish;
+    private final int threads;
+    private final Hire hire;
+    private final List<Thread> running = new ArrayList<>();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private volatile boolean closed;
+
+    /** What a consumer does on its connection. */
+    @FunctionalInterface
+    interface Poller {
+        /** Looks for messages, handles them and commits. Returns how many it has found. */
+        int poll() throws Exception;
+    }
+
+    /** Prepares a consumer. */
+    @FunctionalInterface
+    interface Hire {
+        Poller hire(Connection connection, int group, Handler handler) throws SQLException;
+    }
+
+    /**
+     * @param publish inserts an array of keys and an array of payloads
+     * @param threads consumers of a group
+     */
+    Pollers(Address address, String publish, int threads, Hire hire) {
+        this.address = address;
+        this.publish = publish;
+        this.threads = threads;
+        this.hire = hire;
+    }
+
+    @Override
+    public Sender sender() throws SQLException {
+        return new Inserting(address.connect(), publish);
+    }
+
+    @Override
+    public void consume(int group, Handler handler) throws SQLException {
+        for (int i = 0; i < threads; i++) {
+            Connection connection = address.connect();
+            Poller poller = hire.hire(connection, group, handler);
+            running.add(Thread.ofPlatform().name("poller").daemon().start(() -> {
+                try (connection) {
+                    work(poller);
+                } catch (Throwable e) {
+                    failure.compareAndSet(null, e);
+                }
+            }));
+        }
+    }
+
+    private void work(Poller poller) throws Exception {
+        while (!closed) {
+            if (poller.poll() == 0) {
+                LockSupport.parkNanos(NAP);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        running.forEach(Pollers::join);
+        if (failure.get() != null) {
+            throw new IllegalStateException("a consumer has failed", failure.get());
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a consumer ended", e);
+        }
+    }
+
+    private record Inserting(Connection connection, PreparedStatement statement) implements Sender {
+        Inserting(Connection connection, String sql) throws SQLException {
+            this(connection, connection.prepareStatement(sql));
+        }
+
+        @Override
+        public void send(List<Letter> letters) throws SQLException {
+            String[] keys = letters.stream().map(Letter::key).toArray(String[]::new);
+            byte[][] payloads = letters.stream().map(Letter::payload).toArray(byte[][]::new);
+            statement.setArray(1, connection.createArrayOf("text", keys));
+            statement.setArray(2, connection.createArrayOf("bytea", payloads));
+            statement.execute();
+        }
+
+        @Override
+        public void close() throws SQLException {
+            connection.close();
+        }
+    }
+}
