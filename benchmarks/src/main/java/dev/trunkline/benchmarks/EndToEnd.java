@@ -1,50 +1,65 @@
 package dev.trunkline.benchmarks;
 
+import dev.trunkline.benchmarks.peer.Design;
+import java.util.ArrayList;
 import java.util.List;
 
-/** Publishing and consuming at the same time, against a textbook queue that does the same. */
+/** Publishing and handling at the same time, by one group: Trunkline against others. */
 final class EndToEnd implements Scenario {
 
     private static final int CROWD = 256;
-    private static final int CONNECTIONS = 32;
     private static final int LOADERS = 8;
     private static final int BATCH = 100;
-    private static final String TRUNKLINE = "trunkline";
-    private static final String QUEUE = "queue";
+
+    private final String name;
+    private final List<Design> designs;
+    private final int mostRepetitions;
+
+    private EndToEnd(String name, List<Design> designs, int mostRepetitions) {
+        this.name = name;
+        this.designs = designs;
+        this.mostRepetitions = mostRepetitions;
+    }
+
+    /** Against the queues that one would write. */
+    static EndToEnd againstQueues() {
+        return new EndToEnd("end-to-end", List.of(Design.TRUNKLINE, Design.TEXTBOOK, Design.TEXTBOOK_BATCHES), 5);
+    }
+
+    /** Against all. */
+    static EndToEnd againstAll() {
+        return new EndToEnd("peers-queue", Design.ALL, 3);
+    }
 
     @Override
     public String name() {
-        return "end-to-end";
+        return name;
     }
 
     @Override
     public String summary() {
-        return "256 publishers of single messages, or 8 of batches, and one group, until all is handled; against a textbook queue";
+        return "256 publishers of single messages, or 8 of batches of 100, and one group: messages handled; against %d others"
+                .formatted(designs.size() - 1);
     }
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        return List.of(
-                race(bench, name(), CROWD, CONNECTIONS, 1), race(bench, name() + "-batch", LOADERS, LOADERS, BATCH));
+        Workbench turns = bench.atMost(mostRepetitions);
+        List<Result> results = new ArrayList<>();
+        try (Peers peers = new Peers(bench, designs)) {
+            PeerTurn singles = new PeerTurn(1, CROWD, 1);
+            PeerTurn batches = new PeerTurn(1, LOADERS, BATCH);
+            results.addAll(new PeerContest(turns, name + "-single", singles).run(peers.all(), EndToEnd::target));
+            results.addAll(new PeerContest(turns, name + "-batches", batches).run(peers.all(), EndToEnd::target));
+        }
+        return results;
     }
 
-    private Result race(Workbench bench, String scenario, int publishers, int connections, int batch) throws Exception {
-        try (Installation installation = bench.install("end_to_end_" + batch, true);
-                PublishAndConsume trunkline = new PublishAndConsume(installation, publishers, batch);
-                TextbookQueue queue = new TextbookQueue(bench, connections, batch)) {
-            return new Contest(bench, scenario)
-                    .with(TRUNKLINE, trunkline::rate)
-                    .with(QUEUE, queue::putAndTake)
-                    .run()
-                    .compare(
-                            scenario,
-                            "messages/s published and handled",
-                            TRUNKLINE,
-                            QUEUE,
-                            "insert, %d rows a commit, %d connections; beside it %s"
-                                    .formatted(batch, connections, TextbookQueue.WORDS),
-                            Target.atLeast(5))
-                    .with("publishers", publishers);
-        }
+    private static Target target(Design design) {
+        return switch (design.name()) {
+            case "textbook", "textbook-batches" -> Target.atLeast(10);
+            case "visibility-timeout" -> Target.atLeast(5);
+            default -> Target.none();
+        };
     }
 }

@@ -1,6 +1,7 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.benchmarks.FanOutTurn.Seen;
+import dev.trunkline.benchmarks.peer.ReferenceCounts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -49,7 +50,7 @@ final class FanOut implements Scenario {
         Duration kept = FanOutTurn.kept(load.seconds());
         String scenario = "%s-%d".formatted(name(), groups);
         Side trunkline = new Side(turns, load.perSecond(), groups, () -> new LogGroups(turns, groups, kept));
-        Side counts = new Side(turns, load.perSecond(), groups, () -> new ReferenceCounts(turns, groups, kept));
+        Side counts = new Side(turns, load.perSecond(), groups, () -> new CountedMessages(turns, groups, kept));
         Result result = new Contest(turns, scenario)
                 .with(TRUNKLINE, trunkline::turn)
                 .with(COUNTS, counts::turn)

@@ -1,6 +1,7 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.Message;
+import dev.trunkline.benchmarks.peer.Letter;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +52,14 @@ final class Samples {
             messages.add(keyed());
         }
         return messages;
+    }
+
+    static List<Letter> letters(int count) {
+        List<Letter> letters = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            letters.add(new Letter(key(), payload()));
+        }
+        return letters;
     }
 
     /** One whose payload begins with the time at which it should be sent. */

@@ -3,8 +3,6 @@ package dev.trunkline.benchmarks;
 import dev.trunkline.Publisher;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.benchmarks.database.Address;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryType;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -33,11 +31,7 @@ final class SmallJvmMain {
                 case DRAIN -> drain(installation, messages);
             }
         }
-        long peak = ManagementFactory.getMemoryPoolMXBeans().stream()
-                .filter(pool -> pool.getType() == MemoryType.HEAP)
-                .mapToLong(pool -> pool.getPeakUsage().getUsed())
-                .sum();
-        System.out.println("peak heap " + peak / (1024 * 1024) + " MB");
+        System.out.println("peak heap " + Heap.peak() / (1024 * 1024) + " MB");
     }
 
     /** Half of the messages go one by one, half in batches. */

@@ -15,6 +15,11 @@ record Target(String words, DoublePredicate met) {
         return new Target(String.format(Locale.ROOT, ">= %.2f", ratio), value -> value >= ratio);
     }
 
+    /** Whatever it is. */
+    static Target none() {
+        return new Target("for the record", ratio -> true);
+    }
+
     static Target atMost(double ratio, String of) {
         return new Target(String.format(Locale.ROOT, "<= %.2f (%s)", ratio, of), value -> value <= ratio);
     }

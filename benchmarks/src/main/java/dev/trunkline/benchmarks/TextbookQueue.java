@@ -8,7 +8,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -29,21 +28,13 @@ final class TextbookQueue implements AutoCloseable {
 
     private final Workbench bench;
     private final Connection connection;
-    private final Crew putters;
     private final Crew takers;
 
-    /** One that is only drained. */
     TextbookQueue(Workbench bench) throws Exception {
-        this(bench, 0, 1);
-    }
-
-    /** @param batch how many rows a publisher puts in with a commit */
-    TextbookQueue(Workbench bench, int publishers, int batch) throws Exception {
         this.bench = bench;
         this.connection = bench.address().connect();
         Query.execute(connection, SQL.get("dropQueue"));
         Query.execute(connection, SQL.get("createQueue"));
-        this.putters = Crew.of(publishers, () -> new Putter(bench.address().connect(), batch));
         this.takers = Crew.of(THREADS, () -> new Taker(bench.address().connect()));
     }
 
@@ -55,17 +46,6 @@ final class TextbookQueue implements AutoCloseable {
         long began = System.nanoTime();
         takers.times(rows / BATCH);
         return rate(rows, began);
-    }
-
-    /** Puts in for so long, and at the same time takes until all is done. Returns the rows in a second. */
-    double putAndTake(double seconds) throws Exception {
-        empty();
-        AtomicLong goal = new AtomicLong(Long.MAX_VALUE);
-        long began = System.nanoTime();
-        Crew.Shift taking = takers.start(taken -> taken < goal.get());
-        goal.set(putters.work(seconds));
-        Tally.require("taken from the queue", goal.get(), taking.join());
-        return rate(goal.get(), began);
     }
 
     private double rate(long rows, long began) throws SQLException {
@@ -93,34 +73,7 @@ final class TextbookQueue implements AutoCloseable {
     @Override
     public void close() throws SQLException {
         takers.close();
-        putters.close();
         connection.close();
-    }
-
-    private static final class Putter extends RawInsert.OnConnection {
-        private final Connection connection;
-        private final PreparedStatement put;
-        private final int batch;
-
-        Putter(Connection connection, int batch) throws SQLException {
-            super(connection);
-            this.connection = connection;
-            this.batch = batch;
-            this.put = connection.prepareStatement(SQL.get("putIntoQueue"));
-        }
-
-        @Override
-        public long work() throws SQLException {
-            String[] keys = new String[batch];
-            byte[][] payloads = new byte[batch][];
-            for (int i = 0; i < batch; i++) {
-                keys[i] = Samples.key();
-                payloads[i] = Samples.payload();
-            }
-            put.setArray(1, connection.createArrayOf("text", keys));
-            put.setArray(2, connection.createArrayOf("bytea", payloads));
-            return put.executeUpdate();
-        }
     }
 
     private static final class Taker extends RawInsert.OnConnection {

@@ -81,10 +81,6 @@ select ?, 'key-' || n, ? from generate_series(1, ?) as s (n)
 -- name: analyzeQueue
 vacuum analyze trunkline_bench_raw.queue
 
--- name: putIntoQueue
-insert into trunkline_bench_raw.queue (status, key, payload)
-select 'new', p.key, p.payload from unnest(?, ?) as p (key, payload)
-
 -- name: takeFromQueue
 select q.id, q.key, q.payload from trunkline_bench_raw.queue q
 where q.status = 'new' order by q.id limit # for update skip locked
@@ -94,86 +90,6 @@ update trunkline_bench_raw.queue set status = 'done' where id = any (?)
 
 -- name: leftInQueue
 select count(*) from trunkline_bench_raw.queue q where q.status = 'new'
-
--- name: createCounts
--- These tables are vacuumed. Their updates are made within a page if the page has room: the counters are in no index.
-drop table if exists trunkline_bench_raw.counted_subscription, trunkline_bench_raw.counted_message,
-    trunkline_bench_raw.counted_acknowledgement;
-create table trunkline_bench_raw.counted_subscription (
-    topic       text not null,
-    group_name  text not null,
-    status      text not null default 'ACTIVE',
-    primary key (topic, group_name)
-);
-create table trunkline_bench_raw.counted_message (
-    id                         bigint generated always as identity primary key,
-    required_consumer_groups   int not null,
-    completed_consumer_groups  int not null default 0,
-    created_at                 timestamptz not null default now(),
-    processed_at               timestamptz,
-    status                     text not null default 'PENDING',
-    topic                      text not null,
-    key                        text not null,
-    payload                    bytea not null
-) with (fillfactor = 50);
-create index on trunkline_bench_raw.counted_message (topic, id) where status = 'PENDING';
-create index on trunkline_bench_raw.counted_message (processed_at) where status = 'COMPLETED';
-create table trunkline_bench_raw.counted_acknowledgement (
-    message_id    bigint not null,
-    processed_at  timestamptz not null default now(),
-    group_name    text not null,
-    primary key (message_id, group_name)
-);
-create or replace function trunkline_bench_raw.count_groups() returns trigger language plpgsql as $$
-begin
-    new.required_consumer_groups := (
-        select count(*) from trunkline_bench_raw.counted_subscription s
-        where s.topic = new.topic and s.status = 'ACTIVE');
-    return new;
-end $$;
-create trigger count_groups before insert on trunkline_bench_raw.counted_message
-for each row execute function trunkline_bench_raw.count_groups()
-
--- name: subscribeCounted
-insert into trunkline_bench_raw.counted_subscription (topic, group_name)
-select ?, 'group-' || n from generate_series(0, ? - 1) as g (n)
-
--- name: publishCounted
-insert into trunkline_bench_raw.counted_message (topic, key, payload)
-select ?, p.key, p.payload from unnest(?, ?) as p (key, payload)
-
--- name: fetchCounted
-select m.id, m.key, m.payload
-from trunkline_bench_raw.counted_message m
-where m.topic = ? and m.status = 'PENDING' and not exists (
-    select from trunkline_bench_raw.counted_acknowledgement a where a.message_id = m.id and a.group_name = ?)
-order by m.id limit # for update of m skip locked
-
--- name: acknowledgeCounted
-insert into trunkline_bench_raw.counted_acknowledgement (message_id, group_name)
-select i.id, ? from unnest(?) as i (id)
-on conflict do nothing
-
--- name: completeCounted
-update trunkline_bench_raw.counted_message m
-set completed_consumer_groups = m.completed_consumer_groups + 1,
-    status = case when m.completed_consumer_groups + 1 >= m.required_consumer_groups then 'COMPLETED' else m.status end,
-    processed_at = case when m.completed_consumer_groups + 1 >= m.required_consumer_groups then now() end
-where m.id = any (?)
-
--- name: deleteCounted
-delete from trunkline_bench_raw.counted_message m
-where m.id = any (array(
-    select c.id from trunkline_bench_raw.counted_message c
-    where c.status = 'COMPLETED' and c.processed_at < now() - ? * interval '1 second'
-    order by c.processed_at limit # for update skip locked))
-returning m.id
-
--- name: deleteAcknowledgements
-delete from trunkline_bench_raw.counted_acknowledgement a where a.message_id = any (?)
-
--- name: acknowledgedBy
-select count(*) from trunkline_bench_raw.counted_acknowledgement a where a.group_name = ?
 
 -- name: kept
 select sum(o."end" - o.first)

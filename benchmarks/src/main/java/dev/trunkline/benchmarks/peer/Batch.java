@@ -17,11 +17,11 @@ final class Batch {
     private record Taken(long id, Letter letter) {}
 
     /** Takes rows of an id, a key and a payload. */
-    static Batch take(PreparedStatement select, Handler handler) throws SQLException {
+    static Batch take(ResultSet rows, Handler handler) throws SQLException {
         List<Taken> taken = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                taken.add(new Taken(row.getLong(1), new Letter(row.getString(2), row.getBytes(3))));
+        try (rows) {
+            while (rows.next()) {
+                taken.add(new Taken(rows.getLong(1), new Letter(rows.getString(2), rows.getBytes(3))));
             }
         }
         return new Batch(taken, handler);
@@ -36,6 +36,14 @@ final class Batch {
                 failed.add(message.id());
             }
         }
+    }
+
+    List<Long> handled() {
+        return handled;
+    }
+
+    List<Long> failed() {
+        return failed;
     }
 
     int size() {

@@ -3,6 +3,7 @@ package dev.trunkline.benchmarks.peer;
 import static dev.trunkline.benchmarks.peer.Design.Trait.FAN_OUT;
 import static dev.trunkline.benchmarks.peer.Design.Trait.ORDER;
 import static dev.trunkline.benchmarks.peer.Design.Trait.POSTGRES;
+import static dev.trunkline.benchmarks.peer.Design.Trait.TRANSACTIONAL;
 
 import dev.trunkline.benchmarks.database.Address;
 import java.util.Arrays;
@@ -20,26 +21,33 @@ import java.util.Set;
 public record Design(String name, String words, Opening opening, Set<Trait> traits) {
 
     public static final Design TRUNKLINE =
-            of("trunkline", "Trunkline, as it is by default", Trunk::new, POSTGRES, FAN_OUT, ORDER);
+            of("trunkline", "Trunkline, as it is by default", Trunk::new, POSTGRES, TRANSACTIONAL, FAN_OUT, ORDER);
 
     public static final Design TEXTBOOK = of(
             "textbook",
             "a status column: select … for update skip locked limit 1, handle, mark it done, commit; 2 connections",
             address -> new Textbook(address, 1),
-            POSTGRES);
+            POSTGRES,
+            TRANSACTIONAL);
 
     public static final Design TEXTBOOK_BATCHES = of(
             "textbook-batches",
             "the textbook's, with 100 messages a commit",
             address -> new Textbook(address, 100),
-            POSTGRES);
+            POSTGRES,
+            TRANSACTIONAL);
 
-    public static final List<Design> ALL = List.of(TRUNKLINE, TEXTBOOK, TEXTBOOK_BATCHES);
+    public static final Design REFERENCE_COUNTS =
+            of("reference-counts", ReferenceCounts.WORDS, ReferenceCounts::new, POSTGRES, TRANSACTIONAL, FAN_OUT);
+
+    public static final List<Design> ALL = List.of(TRUNKLINE, TEXTBOOK, TEXTBOOK_BATCHES, REFERENCE_COUNTS);
 
     /** What a design can do. */
     public enum Trait {
         /** Its messages are in PostgreSQL. */
         POSTGRES,
+        /** A message can be published in the transaction of the caller. */
+        TRANSACTIONAL,
         /** A message goes to each of several groups without being published for each. */
         FAN_OUT,
         /** Messages of one key are handled one after the other, in the order in which they were published. */

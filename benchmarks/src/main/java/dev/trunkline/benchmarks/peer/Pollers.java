@@ -6,6 +6,8 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -14,11 +16,15 @@ import org.jspecify.annotations.Nullable;
 final class Pollers implements Member {
 
     private static final long NAP = 1_000_000;
+    /** As a pool would have; more publishers share them. */
+    private static final int MOST_SENDERS = 32;
 
     private final Address address;
     private final String publish;
     private final int threads;
     private final Hire hire;
+    private final List<Inserting> senders = new ArrayList<>();
+    private final BlockingQueue<Inserting> idle = new LinkedBlockingQueue<>();
     private final List<Thread> running = new ArrayList<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private volatile boolean closed;
@@ -49,7 +55,23 @@ final class Pollers implements Member {
 
     @Override
     public Sender sender() throws SQLException {
-        return new Inserting(address.connect(), publish);
+        if (senders.size() < MOST_SENDERS) {
+            senders.add(new Inserting(address.connect(), publish));
+            idle.add(senders.getLast());
+        }
+        return letters -> {
+            Inserting sender = idle.take();
+            try {
+                sender.send(letters);
+            } finally {
+                idle.add(sender);
+            }
+        };
+    }
+
+    @Override
+    public void send(Connection transaction, List<Letter> letters) throws SQLException {
+        new Inserting(transaction, publish).send(letters);
     }
 
     @Override
@@ -79,6 +101,7 @@ final class Pollers implements Member {
     public void close() {
         closed = true;
         running.forEach(Pollers::join);
+        senders.forEach(Inserting::close);
         if (failure.get() != null) {
             throw new IllegalStateException("a consumer has failed", failure.get());
         }
@@ -93,13 +116,13 @@ final class Pollers implements Member {
         }
     }
 
-    private record Inserting(Connection connection, PreparedStatement statement) implements Sender {
+    /** Publishes on a connection of its own. */
+    private record Inserting(Connection connection, PreparedStatement statement) {
         Inserting(Connection connection, String sql) throws SQLException {
             this(connection, connection.prepareStatement(sql));
         }
 
-        @Override
-        public void send(List<Letter> letters) throws SQLException {
+        void send(List<Letter> letters) throws SQLException {
             String[] keys = letters.stream().map(Letter::key).toArray(String[]::new);
             byte[][] payloads = letters.stream().map(Letter::payload).toArray(byte[][]::new);
             statement.setArray(1, connection.createArrayOf("text", keys));
@@ -107,9 +130,12 @@ final class Pollers implements Member {
             statement.execute();
         }
 
-        @Override
-        public void close() throws SQLException {
-            connection.close();
+        void close() {
+            try {
+                connection.close();
+            } catch (SQLException e) {
+                throw new IllegalStateException("cannot close a publisher's connection", e);
+            }
         }
     }
 }

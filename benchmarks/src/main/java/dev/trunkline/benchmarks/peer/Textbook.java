@@ -45,7 +45,7 @@ final class Textbook implements Peer {
             PreparedStatement finish = connection.prepareStatement(SQL.get("finish"));
             PreparedStatement postpone = connection.prepareStatement(SQL.get("postpone"));
             return () -> {
-                Batch taken = Batch.take(take, handler);
+                Batch taken = Batch.take(take.executeQuery(), handler);
                 taken.settle(finish, postpone);
                 connection.commit();
                 return taken.size();

@@ -67,6 +67,14 @@ final class Trunk implements Peer {
             };
         }
 
+        @Override
+        public void send(Connection transaction, List<Letter> letters) throws SQLException {
+            trunkline
+                    .publisher()
+                    .publishAll(
+                            transaction, letters.stream().map(Joined::message).toList());
+        }
+
         private static Message message(Letter letter) {
             return Message.of(TOPIC, letter.payload()).withKey(letter.key());
         }

@@ -54,9 +54,9 @@ class PeersTest {
             for (int round = 0; round < 2; round++) {
                 peer.clear(groups);
                 List<ConcurrentLinkedQueue<Letter>> handled = new ArrayList<>();
-                try (Member member = peer.join();
-                        Sender some = member.sender();
-                        Sender others = member.sender()) {
+                try (Member member = peer.join()) {
+                    Sender some = member.sender();
+                    Sender others = member.sender();
                     for (int group = 0; group < groups; group++) {
                         ConcurrentLinkedQueue<Letter> mine = new ConcurrentLinkedQueue<>();
                         handled.add(mine);
@@ -87,8 +87,8 @@ class PeersTest {
             peer.clear(1);
             AtomicBoolean failed = new AtomicBoolean();
             var handled = ConcurrentHashMap.<Integer>newKeySet();
-            try (Member member = peer.join();
-                    Sender sender = member.sender()) {
+            try (Member member = peer.join()) {
+                Sender sender = member.sender();
                 member.consume(0, letter -> {
                     if (number(letter) == 5 && failed.compareAndSet(false, true)) {
                         throw new IllegalStateException("fails once");

@@ -1,0 +1,80 @@
+package dev.trunkline.benchmarks;
+
+import java.util.Arrays;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/** Counts what groups handle, and keeps publishers from running away from the slowest of them. */
+final class Flow implements AutoCloseable {
+
+    private static final long LOOK = 500_000;
+    private static final long PATIENCE = TimeUnit.MINUTES.toNanos(5);
+
+    private final AtomicLong[] handled;
+    private final Semaphore room;
+    private final Thread looking;
+    private volatile boolean closed;
+
+    /** @param ahead messages that may be sent and not handled */
+    Flow(int groups, int ahead) {
+        this.handled = new AtomicLong[groups];
+        Arrays.setAll(handled, group -> new AtomicLong());
+        this.room = new Semaphore(ahead);
+        this.looking = Thread.ofPlatform().name("flow").daemon().start(this::makeRoom);
+    }
+
+    private void makeRoom() {
+        long seen = 0;
+        while (!closed) {
+            long now = slowest();
+            room.release(Math.toIntExact(now - seen));
+            seen = now;
+            LockSupport.parkNanos(LOOK);
+        }
+    }
+
+    /** Waits until so many messages may be sent. */
+    void awaitRoom(int messages) throws InterruptedException {
+        room.acquire(messages);
+    }
+
+    void handled(int group) {
+        handled[group].incrementAndGet();
+    }
+
+    /** What the groups have handled, all together. */
+    long handled() {
+        return Arrays.stream(handled).mapToLong(AtomicLong::get).sum();
+    }
+
+    private long slowest() {
+        return Arrays.stream(handled).mapToLong(AtomicLong::get).min().orElseThrow();
+    }
+
+    /** Waits until each group has handled so many. */
+    void await(long messages) {
+        long began = System.nanoTime();
+        while (slowest() < messages) {
+            if (System.nanoTime() - began > PATIENCE) {
+                throw new IllegalStateException(
+                        "a group has handled %d of %d messages after five minutes".formatted(slowest(), messages));
+            }
+            LockSupport.parkNanos(LOOK);
+        }
+    }
+
+    /** Fails unless each group has handled just so many. */
+    void require(long messages) {
+        for (AtomicLong group : handled) {
+            Tally.require("handled by a group", messages, group.get());
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(looking);
+    }
+}
