@@ -20,7 +20,7 @@ final class CatchUpVsOltp implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        int messages = bench.effort().consumeMessages();
+        int messages = bench.effort().amounts().consumeMessages();
         try (Installation installation = bench.install("catch_up", true)) {
             bench.progress("%s: publishing %d messages".formatted(name(), messages));
             installation.publish(messages);

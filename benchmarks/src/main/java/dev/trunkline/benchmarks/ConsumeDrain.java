@@ -30,7 +30,7 @@ final class ConsumeDrain implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        int messages = bench.effort().consumeMessages();
+        int messages = bench.effort().amounts().consumeMessages();
         try (Installation installation = bench.install("drain", true);
                 Connection fetching = bench.address().connectBinary();
                 TextbookQueue queue = new TextbookQueue(bench)) {

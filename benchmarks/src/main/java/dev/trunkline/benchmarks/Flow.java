@@ -6,10 +6,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Counts what groups handle, and keeps publishers from running away from the slowest of them. */
+/**
+ * Counts what groups handle, and keeps publishers from running away from the slowest of them: they may be ahead by what that handles in
+ * half a second.
+ */
 final class Flow implements AutoCloseable {
 
     private static final long LOOK = 500_000;
+    private static final int LEAST_AHEAD = 2_000;
+    private static final double SECONDS_AHEAD = 0.5;
     private static final long PATIENCE = TimeUnit.MINUTES.toNanos(5);
 
     private final AtomicLong[] handled;
@@ -17,20 +22,26 @@ final class Flow implements AutoCloseable {
     private final Thread looking;
     private volatile boolean closed;
 
-    /** @param ahead messages that may be sent and not handled */
-    Flow(int groups, int ahead) {
+    /** @param mostAhead messages that may be sent and not handled, at most */
+    Flow(int groups, int mostAhead) {
         this.handled = new AtomicLong[groups];
         Arrays.setAll(handled, group -> new AtomicLong());
+        int ahead = Math.min(LEAST_AHEAD, mostAhead);
         this.room = new Semaphore(ahead);
-        this.looking = Thread.ofPlatform().name("flow").daemon().start(this::makeRoom);
+        this.looking = Thread.ofPlatform().name("flow").daemon().start(() -> makeRoom(ahead, mostAhead));
     }
 
-    private void makeRoom() {
+    private void makeRoom(int leastAhead, int mostAhead) {
+        long began = System.nanoTime();
         long seen = 0;
+        int ahead = leastAhead;
         while (!closed) {
             long now = slowest();
-            room.release(Math.toIntExact(now - seen));
+            double perSecond = now * 1e9 / (System.nanoTime() - began);
+            int allowed = Math.max(ahead, (int) Math.min(perSecond * SECONDS_AHEAD, mostAhead));
+            room.release(Math.toIntExact(now - seen + allowed - ahead));
             seen = now;
+            ahead = allowed;
             LockSupport.parkNanos(LOOK);
         }
     }
@@ -38,6 +49,11 @@ final class Flow implements AutoCloseable {
     /** Waits until so many messages may be sent. */
     void awaitRoom(int messages) throws InterruptedException {
         room.acquire(messages);
+    }
+
+    /** From now on nobody waits. */
+    void open() {
+        room.release(Integer.MAX_VALUE / 2);
     }
 
     void handled(int group) {

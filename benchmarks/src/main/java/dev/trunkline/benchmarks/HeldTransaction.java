@@ -60,7 +60,7 @@ final class HeldTransaction implements Scenario {
     }
 
     private static double relay(Workbench bench, Installation backlog) throws Exception {
-        Backlog.make(bench, backlog, bench.effort().relayRows() / 4, 10);
+        Backlog.make(bench, backlog, bench.effort().amounts().relayRows() / 4, 10);
         long began = System.nanoTime();
         long relayed = backlog.trunkline().relayNow();
         return relayed * 1e9 / (System.nanoTime() - began);
@@ -141,12 +141,12 @@ final class HeldTransaction implements Scenario {
                                 free.of(kind),
                                 Numbers.ratios(held.of(kind), free.of(kind)),
                                 TARGET)
-                        .with("windowSeconds", bench.effort().heldSeconds()))
+                        .with("windowSeconds", bench.effort().amounts().heldSeconds()))
                 .toList();
     }
 
     private static Turns slices(Workbench bench, Map<String, Contest.Side> work) throws Exception {
-        double seconds = bench.effort().heldSeconds();
+        double seconds = bench.effort().amounts().heldSeconds();
         Turns slices = Turns.of(work.keySet(), SLICES);
         bench.settle();
         for (int i = 0; i < SLICES; i++) {

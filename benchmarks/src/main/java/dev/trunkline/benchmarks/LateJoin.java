@@ -36,7 +36,7 @@ final class LateJoin implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        int messages = bench.effort().joinedMessages();
+        int messages = bench.effort().amounts().joinedMessages();
         try (Writes writes = new Writes(bench, INSTALLATION)) {
             publish(bench, messages);
             List<Result> results = new ArrayList<>(times(bench, messages));

@@ -47,7 +47,7 @@ public final class Main implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object a line, and nothing else.")
     private boolean json;
 
-    @Option(names = "--quick", description = "Under about 20 seconds for each scenario, with more noise.")
+    @Option(names = "--quick", description = "Under a minute for each scenario, with more noise.")
     private boolean quick;
 
     @Option(names = "--strict", description = "Exit with 1 if a target is missed.")
@@ -70,7 +70,7 @@ public final class Main implements Callable<Integer> {
             names = "--groups",
             paramLabel = "N",
             split = ",",
-            description = "Groups of fan-out, one contest each (default: 4,16,64,100; quick: 4,100).")
+            description = "Groups of fan-out, peers-fan-out and groups, one contest each.")
     private @Nullable List<Integer> groups;
 
     @Option(names = "--rate", paramLabel = "N", description = "Messages/s of fan-out (default: 1000).")
@@ -163,23 +163,19 @@ public final class Main implements Callable<Integer> {
             }
             effort = effort.withMessages(messages);
         }
-        return effort.withFanOut(fanOut(effort.fanOut()));
-    }
-
-    private Effort.Load fanOut(Effort.Load load) {
         if (groups != null) {
             if (groups.stream().anyMatch(number -> number < 1 || number > MOST_GROUPS)) {
                 throw bad("--groups " + groups + " are not within 1 and " + MOST_GROUPS);
             }
-            load = load.withGroups(groups);
+            effort = effort.withGroups(groups);
         }
         if (rate != null) {
             if (rate < FanOut.BATCH || rate > 1_000_000) {
                 throw bad("--rate " + rate + " is not within " + FanOut.BATCH + " and 1000000");
             }
-            load = load.withRate(rate);
+            effort = effort.withRate(rate);
         }
-        return load;
+        return effort;
     }
 
     private Address given(String jdbcUrl) {

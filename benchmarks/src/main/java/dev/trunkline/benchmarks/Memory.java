@@ -19,7 +19,7 @@ final class Memory implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        int messages = bench.effort().memoryMessages();
+        int messages = bench.effort().amounts().memoryMessages();
         try (Installation installation = bench.install("memory", false)) {
             bench.progress("%s: a JVM with %s publishes %d messages".formatted(name(), HEAP, messages));
             SmallJvm jvm = new SmallJvm(bench.address(), installation.schema(), HEAP);

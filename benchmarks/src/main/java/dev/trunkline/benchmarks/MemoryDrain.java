@@ -19,7 +19,7 @@ final class MemoryDrain implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        int messages = bench.effort().memoryDrainMessages();
+        int messages = bench.effort().amounts().memoryDrainMessages();
         try (Installation installation = bench.install("memory_drain", true)) {
             bench.progress("%s: publishing %d messages".formatted(name(), messages));
             installation.publish(messages);

@@ -17,15 +17,15 @@ import java.util.function.IntFunction;
  * @param groups that get each message
  * @param publishers threads
  * @param batch messages of a call
- * @param ahead messages that may be sent and not handled
+ * @param mostAhead messages that may be sent and not handled, at most
  * @param letters so many messages
  */
-record PeerTurn(int groups, int publishers, int batch, int ahead, IntFunction<List<Letter>> letters) {
+record PeerTurn(int groups, int publishers, int batch, int mostAhead, IntFunction<List<Letter>> letters) {
 
-    private static final int AHEAD = 20_000;
+    private static final int MOST_AHEAD = 50_000;
 
     PeerTurn(int groups, int publishers, int batch) {
-        this(groups, publishers, batch, AHEAD, Samples::letters);
+        this(groups, publishers, batch, MOST_AHEAD, Samples::letters);
     }
 
     /**
@@ -41,7 +41,7 @@ record PeerTurn(int groups, int publishers, int batch, int ahead, IntFunction<Li
     Seen run(Address address, Peer peer, double seconds) throws Exception {
         peer.clear(groups);
         try (Meter meter = new Meter(address);
-                Flow flow = new Flow(groups, ahead)) {
+                Flow flow = new Flow(groups, mostAhead)) {
             Usage before = meter.read();
             Heap.reset();
             long published;
@@ -52,16 +52,24 @@ record PeerTurn(int groups, int publishers, int batch, int ahead, IntFunction<Li
                     int mine = group;
                     member.consume(group, letter -> flow.handled(mine));
                 }
+                awaitReady(member, flow);
                 long began = System.nanoTime();
                 Crew.Shift shift = crew.start(units -> System.nanoTime() - began < seconds * 1e9);
                 Pace.sleepUntil(began + (long) (seconds * 1e9));
-                perSecond = flow.handled() * 1e9 / (System.nanoTime() - began);
-                published = shift.join();
+                perSecond = (flow.handled() - groups) * 1e9 / (System.nanoTime() - began);
+                published = 1 + shift.join();
                 flow.await(published);
             }
             flow.require(published);
             return new Seen(perSecond, flow.handled(), meter.read().since(before), Heap.peak());
         }
+    }
+
+    /** Until a first message has come through to all. */
+    private void awaitReady(Member member, Flow flow) throws Exception {
+        flow.awaitRoom(1);
+        member.sender().send(letters.apply(1));
+        flow.await(1);
     }
 
     private Crew crew(Member member, Flow flow) throws Exception {

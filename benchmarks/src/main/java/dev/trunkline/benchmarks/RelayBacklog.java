@@ -36,7 +36,9 @@ final class RelayBacklog implements Scenario {
             installation.execute(installation.sql("createOutboxCopy"));
             installation.execute(installation.sql("createRows", "moved"));
             for (int i = -1; i < effort.repetitions(); i++) {
-                int rows = i < 0 ? Math.max(PER_TRANSACTION, effort.relayRows() / 4) : effort.relayRows();
+                int rows = i < 0
+                        ? Math.max(PER_TRANSACTION, effort.amounts().relayRows() / 4)
+                        : effort.amounts().relayRows();
                 bench.progress("%s: %d of %d, %d rows".formatted(name(), i + 1, effort.repetitions(), rows));
                 long before = Query.number(connection, installation.sql("lastOutboxId"));
                 Backlog.make(bench, installation, rows, PER_TRANSACTION);
@@ -56,7 +58,7 @@ final class RelayBacklog implements Scenario {
                         raw,
                         Numbers.ratios(relayed, raw),
                         Target.atLeast(0.30))
-                .with("rows", effort.relayRows());
+                .with("rows", effort.amounts().relayRows());
     }
 
     private static double move(Workbench bench, Installation installation, Connection connection, long after, int rows)
@@ -90,16 +92,19 @@ final class RelayBacklog implements Scenario {
     /** Two outboxes by turns: one in which hardly anything was relayed before, one in which very much was. */
     private Result growth(Workbench bench) throws Exception {
         Effort effort = bench.effort();
-        double[] early = new double[effort.growthRuns()];
-        double[] late = new double[effort.growthRuns()];
+        double[] early = new double[effort.amounts().growthRuns()];
+        double[] late = new double[effort.amounts().growthRuns()];
         try (Installation empty = bench.install("empty", false);
                 Installation full = bench.install("full", false)) {
-            bench.progress("%s-growth: relaying %d rows first".formatted(name(), effort.growthRows()));
-            Backlog.make(bench, full, effort.growthRows(), GROWTH_RUN);
-            requireRows("relayed", effort.growthRows(), full.trunkline().relayNow());
+            bench.progress("%s-growth: relaying %d rows first"
+                    .formatted(name(), effort.amounts().growthRows()));
+            Backlog.make(bench, full, effort.amounts().growthRows(), GROWTH_RUN);
+            requireRows(
+                    "relayed", effort.amounts().growthRows(), full.trunkline().relayNow());
             bench.settle();
-            for (int i = -GROWTH_WARM_UP; i < effort.growthRuns(); i++) {
-                bench.progress("%s-growth: %d of %d".formatted(name(), Math.max(0, i + 1), effort.growthRuns()));
+            for (int i = -GROWTH_WARM_UP; i < effort.amounts().growthRuns(); i++) {
+                bench.progress("%s-growth: %d of %d"
+                        .formatted(name(), Math.max(0, i + 1), effort.amounts().growthRuns()));
                 double earlyMillis = relayMillis(bench, empty);
                 double lateMillis = relayMillis(bench, full);
                 if (i >= 0) {
@@ -116,7 +121,7 @@ final class RelayBacklog implements Scenario {
                         early,
                         Numbers.ratios(late, early),
                         Target.atMost(1.3, "late / early"))
-                .with("relayedBefore", effort.growthRows());
+                .with("relayedBefore", effort.amounts().growthRows());
     }
 
     private static double relayMillis(Workbench bench, Installation installation) throws Exception {

@@ -67,6 +67,11 @@ record Result(
         return copy(pass, more);
     }
 
+    /** Of several results of a scenario that differ in one number, this is that for so many of that. */
+    Result at(String xName, long x) {
+        return with("xName", xName).with("x", x);
+    }
+
     /** It passes only if this holds too. */
     Result requiring(String name, boolean condition) {
         return copy(pass && condition, details).with(name, condition);

@@ -31,7 +31,7 @@ final class Retention implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        double seconds = bench.effort().retentionSeconds();
+        double seconds = bench.effort().amounts().retentionSeconds();
         try (Writes writes = new Writes(bench, INSTALLATION);
                 SegmentStorage storage = new SegmentStorage(bench, INSTALLATION)) {
             Result bytes;

@@ -103,7 +103,7 @@ final class SegmentDrop implements Scenario {
 
         /** Fills the current segment and opens the next one. Returns the bytes of the closed one. */
         long fillAndClose(String progress) throws Exception {
-            int rows = bench.effort().segmentRows();
+            int rows = bench.effort().amounts().segmentRows();
             bench.progress(progress + ", filling a segment with " + rows + " messages");
             installation.publish(rows);
             String segment = segments().getLast();

@@ -31,7 +31,7 @@ final class WriteAmplification implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        int messages = bench.effort().amplifiedMessages();
+        int messages = bench.effort().amounts().amplifiedMessages();
         int repetitions = Math.min(MOST_REPETITIONS, bench.effort().repetitions());
         Set<String> sizes = new LinkedHashSet<>(List.of(FEW, SOME, MANY));
         Turns rows = Turns.of(sizes, repetitions);

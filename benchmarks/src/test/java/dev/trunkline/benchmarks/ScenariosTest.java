@@ -27,17 +27,9 @@ class ScenariosTest {
             0.3,
             0.2,
             1,
-            1_000,
-            2_000,
-            2,
-            2_000,
-            0.6,
-            4_000,
-            2_000,
-            2_000,
-            200_000,
-            2_000,
-            1.5,
+            new Effort.Amounts(1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000, 2_000, 200_000, 2_000, 1.5),
+            new Effort.Series(
+                    List.of(3), List.of(1, 3), List.of(1, 16), List.of(100, 10_000), List.of(2_000, 4_000), List.of(2)),
             new Effort.Load(List.of(3), 1_000, 1.5));
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
