@@ -60,6 +60,15 @@ final class Flow implements AutoCloseable {
         handled[group].incrementAndGet();
     }
 
+    /** A group has handled so many since the beginning. */
+    void handledSoFar(int group, long messages) {
+        handled[group].set(messages);
+    }
+
+    int groups() {
+        return handled.length;
+    }
+
     /** What the groups have handled, all together. */
     long handled() {
         return Arrays.stream(handled).mapToLong(AtomicLong::get).sum();

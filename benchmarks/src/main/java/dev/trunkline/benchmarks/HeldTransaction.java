@@ -39,7 +39,7 @@ final class HeldTransaction implements Scenario {
                 Installation backlog = bench.install("held_backlog", false);
                 Installation consumed = bench.install("held_consumed", true)) {
             BusinessTransactions.prepare(installation);
-            installation.execute(installation.sql("createHeld"));
+            prepare(bench);
             try (Crew batches = installation.publishers(PublishAndConsume.PUBLISHERS, PublishAndConsume.BATCH);
                     PublishAndConsume consuming = new PublishAndConsume(consumed);
                     Crew transactions = Crew.of(
@@ -164,8 +164,15 @@ final class HeldTransaction implements Scenario {
                         ends.of(kind)[i] = Numbers.median(Arrays.copyOfRange(rates, SLICES - SLICES / 3, SLICES)));
     }
 
+    /** Makes what {@link #hold} needs. */
+    static void prepare(Workbench bench) throws SQLException {
+        try (Connection connection = bench.address().connect()) {
+            Query.execute(connection, new Sql("").get("createHeld"));
+        }
+    }
+
     /** A transaction with a snapshot and an id, as a report that also writes would be. */
-    private static Connection hold(Workbench bench) throws SQLException {
+    static Connection hold(Workbench bench) throws SQLException {
         Connection holder = bench.address().connect();
         holder.setAutoCommit(false);
         holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Peers that do the same by turns, and what each turn has cost. */
 final class PeerContest {
@@ -16,10 +17,28 @@ final class PeerContest {
     private final String scenario;
     private final PeerTurn turn;
 
+    private final @Nullable Starting starting;
+
+    /** Begins to consume for a design. */
+    @FunctionalInterface
+    interface Starting {
+        PeerTurn.Consumers start(Design design, Flow flow) throws Exception;
+    }
+
     PeerContest(Workbench bench, String scenario, PeerTurn turn) {
+        this(bench, scenario, turn, null);
+    }
+
+    private PeerContest(Workbench bench, String scenario, PeerTurn turn, @Nullable Starting starting) {
         this.bench = bench;
         this.scenario = scenario;
         this.turn = turn;
+        this.starting = starting;
+    }
+
+    /** With others that consume, instead of the process that publishes. */
+    PeerContest consuming(Starting others) {
+        return new PeerContest(bench, scenario, turn, others);
     }
 
     /** Trunkline against each of the others. */
@@ -30,7 +49,7 @@ final class PeerContest {
             Costs mine = new Costs();
             costs.put(design, mine);
             contest.with(design.name(), seconds -> {
-                PeerTurn.Seen seen = turn.run(bench.address(), peer, seconds);
+                PeerTurn.Seen seen = turn.run(bench.address(), peer, start(design), seconds);
                 mine.add(seen);
                 return seen.perSecond();
             });
@@ -59,6 +78,10 @@ final class PeerContest {
             }
         }
         return results;
+    }
+
+    private PeerTurn.Start start(Design design) {
+        return starting == null ? PeerTurn.Consumers::inThisProcess : (member, flow) -> starting.start(design, flow);
     }
 
     /** What the turns of one peer have cost, without the first, which is the warm-up. */

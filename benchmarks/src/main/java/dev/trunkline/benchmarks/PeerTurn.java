@@ -19,13 +19,46 @@ import java.util.function.IntFunction;
  * @param batch messages of a call
  * @param mostAhead messages that may be sent and not handled, at most
  * @param letters so many messages
+ * @param counted which last part of the time counts
  */
-record PeerTurn(int groups, int publishers, int batch, int mostAhead, IntFunction<List<Letter>> letters) {
+record PeerTurn(
+        int groups, int publishers, int batch, int mostAhead, IntFunction<List<Letter>> letters, double counted) {
 
     private static final int MOST_AHEAD = 50_000;
 
     PeerTurn(int groups, int publishers, int batch) {
-        this(groups, publishers, batch, MOST_AHEAD, Samples::letters);
+        this(groups, publishers, batch, MOST_AHEAD, Samples::letters, 1);
+    }
+
+    /** With messages of so many bytes. */
+    PeerTurn withPayload(byte[] payload, int newMostAhead) {
+        return new PeerTurn(groups, publishers, batch, newMostAhead, count -> Samples.letters(payload, count), counted);
+    }
+
+    PeerTurn countingLast(double part) {
+        return new PeerTurn(groups, publishers, batch, mostAhead, letters, part);
+    }
+
+    /** Who consumes, as long as it is open. */
+    @FunctionalInterface
+    interface Consumers extends AutoCloseable {
+        @Override
+        void close();
+
+        /** All groups, by the member that also publishes. */
+        static Consumers inThisProcess(Member member, Flow flow) throws Exception {
+            for (int group = 0; group < flow.groups(); group++) {
+                int mine = group;
+                member.consume(group, letter -> flow.handled(mine));
+            }
+            return () -> {};
+        }
+    }
+
+    /** Begins to consume. */
+    @FunctionalInterface
+    interface Start {
+        Consumers start(Member member, Flow flow) throws Exception;
     }
 
     /**
@@ -39,30 +72,40 @@ record PeerTurn(int groups, int publishers, int batch, int mostAhead, IntFunctio
     record Seen(double perSecond, long handled, Usage usage, long peakHeap) {}
 
     Seen run(Address address, Peer peer, double seconds) throws Exception {
+        return run(address, peer, Consumers::inThisProcess, seconds);
+    }
+
+    Seen run(Address address, Peer peer, Start start, double seconds) throws Exception {
         peer.clear(groups);
         try (Meter meter = new Meter(address);
                 Flow flow = new Flow(groups, mostAhead)) {
             Usage before = meter.read();
             Heap.reset();
-            long published;
-            double perSecond;
-            try (Member member = peer.join();
-                    Crew crew = crew(member, flow)) {
-                for (int group = 0; group < groups; group++) {
-                    int mine = group;
-                    member.consume(group, letter -> flow.handled(mine));
-                }
-                awaitReady(member, flow);
-                long began = System.nanoTime();
-                Crew.Shift shift = crew.start(units -> System.nanoTime() - began < seconds * 1e9);
-                Pace.sleepUntil(began + (long) (seconds * 1e9));
-                perSecond = (flow.handled() - groups) * 1e9 / (System.nanoTime() - began);
-                published = 1 + shift.join();
-                flow.await(published);
-            }
-            flow.require(published);
+            double perSecond = publish(peer, flow, start, seconds);
             return new Seen(perSecond, flow.handled(), meter.read().since(before), Heap.peak());
         }
+    }
+
+    @SuppressWarnings("try") // consumers need only be there
+    private double publish(Peer peer, Flow flow, Start start, double seconds) throws Exception {
+        double perSecond;
+        long published;
+        try (Member member = peer.join();
+                Crew crew = crew(member, flow);
+                Consumers consumers = start.start(member, flow)) {
+            awaitReady(member, flow);
+            long end = System.nanoTime() + (long) (seconds * 1e9);
+            Crew.Shift shift = crew.start(units -> end - System.nanoTime() > 0);
+            Pace.sleepUntil(end - (long) (seconds * counted * 1e9));
+            long from = System.nanoTime();
+            long before = flow.handled();
+            Pace.sleepUntil(end);
+            perSecond = (flow.handled() - before) * 1e9 / (System.nanoTime() - from);
+            published = 1 + shift.join();
+            flow.await(published);
+        }
+        flow.require(published);
+        return perSecond;
     }
 
     /** Until a first message has come through to all. */

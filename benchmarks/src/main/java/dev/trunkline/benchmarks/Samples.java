@@ -55,11 +55,11 @@ final class Samples {
     }
 
     static List<Letter> letters(int count) {
-        List<Letter> letters = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            letters.add(new Letter(key(), payload()));
-        }
-        return letters;
+        return Stream.generate(() -> new Letter(key(), payload())).limit(count).toList();
+    }
+
+    static List<Letter> letters(byte[] payload, int count) {
+        return Stream.generate(() -> new Letter(key(), payload)).limit(count).toList();
     }
 
     /** One whose payload begins with the time at which it should be sent. */

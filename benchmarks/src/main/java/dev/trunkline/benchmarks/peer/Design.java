@@ -20,8 +20,7 @@ import java.util.Set;
  */
 public record Design(String name, String words, Opening opening, Set<Trait> traits) {
 
-    public static final Design TRUNKLINE =
-            of("trunkline", "Trunkline, as it is by default", Trunk::new, POSTGRES, TRANSACTIONAL, FAN_OUT, ORDER);
+    public static final Design TRUNKLINE = trunkline(16);
 
     public static final Design TEXTBOOK = of(
             "textbook",
@@ -62,6 +61,26 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
 
     private static Design of(String name, String words, Opening opening, Trait... traits) {
         return new Design(name, words, opening, Set.copyOf(Arrays.asList(traits)));
+    }
+
+    /** Trunkline with a topic of so many partitions; 16 is the default. */
+    public static Design trunkline(int partitions) {
+        return of(
+                "trunkline",
+                "Trunkline, a topic of %d partitions".formatted(partitions),
+                address -> new Trunk(address, partitions),
+                POSTGRES,
+                TRANSACTIONAL,
+                FAN_OUT,
+                ORDER);
+    }
+
+    /** The one that is called so. */
+    public static Design named(String name) {
+        return ALL.stream()
+                .filter(design -> design.name().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     public boolean has(Trait trait) {

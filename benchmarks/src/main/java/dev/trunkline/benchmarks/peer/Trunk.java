@@ -23,9 +23,11 @@ final class Trunk implements Peer {
     private static final Duration PAUSE = Duration.ofMillis(RETRY_MILLIS);
 
     private final Address address;
+    private final int partitions;
 
-    Trunk(Address address) {
+    Trunk(Address address, int partitions) {
         this.address = address;
+        this.partitions = partitions;
     }
 
     @Override
@@ -37,10 +39,12 @@ final class Trunk implements Peer {
 
     @Override
     public Member join() {
-        return new Joined(Trunkline.builder()
-                .url(address.url(), address.user(), address.password())
-                .schema(SCHEMA)
-                .open());
+        return new Joined(
+                Trunkline.builder()
+                        .url(address.url(), address.user(), address.password())
+                        .schema(SCHEMA)
+                        .open(),
+                partitions);
     }
 
     @Override
@@ -50,9 +54,9 @@ final class Trunk implements Peer {
         private final Trunkline trunkline;
         private final List<ConsumerGroup<byte[]>> groups = new ArrayList<>();
 
-        Joined(Trunkline trunkline) {
+        Joined(Trunkline trunkline, int partitions) {
             this.trunkline = trunkline;
-            trunkline.topics().configure(TopicConfiguration.pubSub(TOPIC));
+            trunkline.topics().configure(TopicConfiguration.pubSub(TOPIC).withPartitions(partitions));
         }
 
         @Override
