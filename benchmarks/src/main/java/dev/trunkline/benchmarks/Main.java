@@ -1,12 +1,23 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.benchmarks.database.Address;
+import dev.trunkline.benchmarks.report.Folder;
+import dev.trunkline.benchmarks.report.Run;
+import dev.trunkline.benchmarks.report.Surroundings;
+import dev.trunkline.benchmarks.report.Typed;
 import dev.trunkline.embedded.EmbeddedPostgres;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +100,13 @@ public final class Main implements Callable<Integer> {
     @Option(names = "--password", paramLabel = "P", description = "The user's password.")
     private @Nullable String password;
 
+    @Option(
+            names = "--report",
+            paramLabel = "DIR",
+            description = "Also put the results there, beside those of earlier runs of other scenarios, "
+                    + "with a README.md and charts of all. Without a NAME: only write those again.")
+    private @Nullable Path reportDirectory;
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -115,17 +133,24 @@ public final class Main implements Callable<Integer> {
             Scenario.ALL.forEach(scenario -> out.printf("%-23s %s%n", scenario.name(), scenario.summary()));
             return 0;
         }
+        Optional<Folder> folder = folder();
+        if (names.isEmpty() && folder.isPresent()) {
+            return writeAgain(folder.get());
+        }
         List<Scenario> scenarios = scenarios();
         Effort effort = effort();
+        if (folder.isPresent()) {
+            folder.get().make();
+        }
         if (url != null) {
-            return run(scenarios, effort, given(url));
+            return run(scenarios, effort, given(url), folder);
         }
         if (user != null || password != null) {
             throw bad("--user and --password need --url");
         }
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
             Address address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password());
-            return run(scenarios, effort, address);
+            return run(scenarios, effort, address, folder);
         }
     }
 
@@ -194,32 +219,70 @@ public final class Main implements Callable<Integer> {
         return address;
     }
 
-    private int run(List<Scenario> scenarios, Effort effort, Address address) throws SQLException {
+    private Optional<Folder> folder() throws IOException {
+        if (reportDirectory == null) {
+            return Optional.empty();
+        }
+        Map<String, String> summaries = new LinkedHashMap<>();
+        Scenario.ALL.forEach(scenario -> summaries.put(scenario.name(), scenario.summary()));
+        try {
+            return Optional.of(Folder.open(reportDirectory, summaries));
+        } catch (IllegalArgumentException e) {
+            throw bad("--report " + reportDirectory + ": " + e.getMessage());
+        }
+    }
+
+    private int writeAgain(Folder folder) throws IOException {
+        try {
+            folder.write();
+            return 0;
+        } catch (IllegalArgumentException e) {
+            throw bad("--report " + reportDirectory + ": " + e.getMessage());
+        }
+    }
+
+    private int run(List<Scenario> scenarios, Effort effort, Address address, Optional<Folder> folder)
+            throws SQLException {
         PrintWriter err = spec.commandLine().getErr();
         PrintWriter out = spec.commandLine().getOut();
         Report report = json ? Report.json(out) : Report.table(out);
-        Workbench bench = new Workbench(address, effort, Progress.onTerminal());
+        Progress progress = Progress.onTerminal(scenarios.size());
+        Workbench bench = new Workbench(address, effort, progress::say);
         if (!bench.weakness().isEmpty()) {
             err.println("bench: commits on this database are not durable (" + bench.weakness() + "): figures are void");
         }
         List<String> troubles = new ArrayList<>();
         for (Scenario scenario : scenarios) {
             try {
+                progress.begin(scenario.name());
                 bench.clear();
                 List<Result> results = scenario.run(bench);
-                Progress.clear();
+                progress.clear();
                 results.forEach(report::add);
+                if (folder.isPresent()) {
+                    folder.get().put(scenario.name(), thisRun(address), Report.lines(results));
+                }
                 results.stream()
                         .filter(result -> strict && !result.pass())
                         .forEach(result -> troubles.add(result.scenario() + " missed its target"));
             } catch (Exception e) {
-                Progress.clear();
+                progress.clear();
                 troubles.add(scenario.name() + " failed: " + e);
             }
         }
         bench.remove();
         troubles.forEach(trouble -> err.println("bench: " + trouble));
         return troubles.isEmpty() ? 0 : FAILED;
+    }
+
+    private Run thisRun(Address address) throws SQLException, IOException {
+        String command = Typed.command(spec.commandLine().getParseResult().expandedArgs());
+        try (Connection connection = address.connect()) {
+            return new Run(
+                    Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                    command,
+                    Surroundings.seen(connection, url == null, Samples.payload().length));
+        }
     }
 
     private static String known() {

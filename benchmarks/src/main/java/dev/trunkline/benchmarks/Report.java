@@ -1,6 +1,8 @@
 package dev.trunkline.benchmarks;
 
 import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import tools.jackson.databind.json.JsonMapper;
@@ -17,6 +19,13 @@ interface Report {
             out.println(mapper.writeValueAsString(result));
             out.flush();
         };
+    }
+
+    /** What {@link #json} prints. */
+    static List<String> lines(List<Result> results) {
+        StringWriter lines = new StringWriter();
+        results.forEach(json(new PrintWriter(lines))::add);
+        return lines.toString().lines().toList();
     }
 
     /** For people. */
