@@ -41,7 +41,7 @@ record Bars(String title, String subtitle, List<Bar> bars) {
         Svg svg = new Svg();
         for (double tick : scale.ticks()) {
             svg.line(scale.at(tick), Svg.TOP, scale.at(tick), bottom, "grid");
-            svg.text(scale.at(tick), bottom + 16, "middle", "muted", Readable.brief(tick));
+            svg.text(scale.at(tick), bottom + 16, "middle", "muted", Words.brief(tick));
         }
         svg.line(left, Svg.TOP, left, bottom, "axis");
         for (int i = 0; i < bars.size(); i++) {
@@ -53,7 +53,7 @@ record Bars(String title, String subtitle, List<Bar> bars) {
 
     private static void draw(Svg svg, Scale scale, Bar bar, double middle) {
         String style = bar.color().equals(Svg.ACCENT) ? "strong" : "";
-        svg.text(scale.from() - 8, middle + 4, "end", style, Readable.cut(bar.name(), LONGEST_NAME));
+        svg.text(scale.from() - 8, middle + 4, "end", style, Words.cut(bar.name(), LONGEST_NAME));
         if (scale.shows(bar.value())) {
             double width = Math.max(1, scale.at(bar.value()) - scale.from());
             svg.rect(scale.from(), middle - THICK / 2.0, width, THICK, bar.color());
@@ -65,12 +65,12 @@ record Bars(String title, String subtitle, List<Bar> bars) {
             svg.line(scale.at(bar.target()), middle - 12, scale.at(bar.target()), middle + 12, "target");
         }
         double end = bar.places().filter(scale::shows).map(scale::at).max().orElse(scale.from());
-        svg.text(end + 8, middle + 4, "start", style, Readable.cut(bar.words(), LONGEST_NAME));
+        svg.text(end + 8, middle + 4, "start", style, Words.cut(bar.words(), LONGEST_NAME));
     }
 
     private static double widest(List<String> texts, int most) {
         return texts.stream()
-                .mapToDouble(text -> Svg.width(Readable.cut(text, most)))
+                .mapToDouble(text -> Svg.width(Words.cut(text, most)))
                 .max()
                 .orElse(0);
     }

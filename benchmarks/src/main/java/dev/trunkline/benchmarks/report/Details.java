@@ -30,7 +30,7 @@ final class Details {
             } else if (detail instanceof List<?> list && list.stream().anyMatch(Map.class::isInstance)) {
                 lists.put(name, list);
             } else {
-                single.add(List.of(Readable.words(name), cell(detail)));
+                single.add(List.of(Words.spaced(name), cell(detail)));
             }
         });
         if (!single.isEmpty()) {
@@ -47,10 +47,10 @@ final class Details {
         Set<Object> names = new LinkedHashSet<>();
         groups.values().forEach(group -> names.addAll(group.keySet()));
         List<String> head = new ArrayList<>(List.of("detail"));
-        groups.keySet().forEach(group -> head.add(Readable.words(group)));
+        groups.keySet().forEach(group -> head.add(Words.spaced(group)));
         List<List<String>> rows = new ArrayList<>();
         for (Object name : names) {
-            List<String> row = new ArrayList<>(List.of(Readable.words(name.toString())));
+            List<String> row = new ArrayList<>(List.of(Words.spaced(name.toString())));
             groups.values().forEach(group -> row.add(cell(group.get(name))));
             rows.add(row);
         }
@@ -62,8 +62,8 @@ final class Details {
         Set<Object> names = new LinkedHashSet<>();
         list.forEach(element -> names.addAll(fields(element).keySet()));
         List<String> head =
-                names.stream().map(name -> Readable.words(name.toString())).toList();
-        text.paragraph(Readable.words(title) + ":");
+                names.stream().map(name -> Words.spaced(name.toString())).toList();
+        text.paragraph(Words.spaced(title) + ":");
         text.table(
                 head,
                 list.stream()
@@ -78,19 +78,19 @@ final class Details {
     }
 
     private static String cell(@Nullable Object detail) {
-        return Readable.cell(plain(detail));
+        return Words.cell(plain(detail));
     }
 
     private static String plain(@Nullable Object detail) {
         return switch (detail) {
             case null -> "";
-            case Double number -> Readable.number(number);
+            case Double number -> Words.number(number);
             case Number number -> String.format(Locale.ROOT, "%,d", number.longValue());
             case Boolean truth -> truth ? "yes" : "no";
             case List<?> list -> list.stream().map(Details::plain).collect(Collectors.joining(", "));
             case Map<?, ?> map ->
                 map.entrySet().stream()
-                        .map(entry -> Readable.words(entry.getKey().toString()) + " " + plain(entry.getValue()))
+                        .map(entry -> Words.spaced(entry.getKey().toString()) + " " + plain(entry.getValue()))
                         .collect(Collectors.joining(", "));
             default -> detail.toString();
         };

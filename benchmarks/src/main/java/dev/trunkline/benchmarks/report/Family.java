@@ -23,7 +23,8 @@ record Family(String name, Kind kind, List<Figure> figures) {
     }
 
     private static final String SUBJECT = "trunkline";
-    private static final Pattern NUMBER = Pattern.compile("\\d+(\\.\\d+)?");
+    /** A target that begins with words speaks of something else than the ratio. */
+    private static final Pattern NUMBER = Pattern.compile("^(?:exactly |[<>=~ ])*(\\d+(\\.\\d+)?)");
 
     private record Kin(boolean system, String stem, String unit) {}
 
@@ -75,9 +76,9 @@ record Family(String name, Kind kind, List<Figure> figures) {
                 .map(figure -> Bars.Bar.plain(
                         String.valueOf(figure.system()),
                         figure.baselineValue(),
-                        Readable.number(figure.baselineValue()) + " · ratio " + Readable.number(figure.ratio()),
+                        Words.number(figure.baselineValue()) + " · ratio " + Words.number(figure.ratio()),
                         Svg.PLAIN));
-        Bars.Bar subject = Bars.Bar.plain(SUBJECT, ours, Readable.number(ours), Svg.ACCENT);
+        Bars.Bar subject = Bars.Bar.plain(SUBJECT, ours, Words.number(ours), Svg.ACCENT);
         return new Bars(
                 name,
                 unit() + "; ratio: Trunkline / that system",
@@ -113,13 +114,13 @@ record Family(String name, Kind kind, List<Figure> figures) {
                 figure.spread().min(),
                 figure.spread().max(),
                 number(figure.target()),
-                Readable.number(figure.ratio()) + " · target " + target + (figure.pass() ? "" : " · MISSED"),
+                Words.number(figure.ratio()) + " · target " + target + (figure.pass() ? "" : " · MISSED"),
                 figure.pass() ? Svg.GOOD : Svg.BAD);
     }
 
     private static double number(String target) {
         Matcher number = NUMBER.matcher(target);
-        return number.find() ? Double.parseDouble(number.group()) : Double.NaN;
+        return number.find() ? Double.parseDouble(number.group(1)) : Double.NaN;
     }
 
     private static TreeMap<Double, Double> byX(List<Figure> figures, ToDoubleFunction<Figure> value) {

@@ -47,15 +47,15 @@ record Figure(
     /** Its name and whatever else tells it from others of that name. */
     String label() {
         String against = system() == null ? "" : ", " + system();
-        return scenario + against + (Double.isNaN(x()) ? "" : ", " + xName() + " " + Readable.number(x()));
+        return scenario + against + (Double.isNaN(x()) ? "" : ", " + xName() + " " + Words.number(x()));
     }
 
     /** Its name without the system and without what was varied. */
     String stem() {
         String stem = scenario;
         for (int i = 0; i < 2; i++) {
-            stem = without(stem, "-" + Readable.number(x()).replace(",", ""));
-            stem = system() == null ? stem : without(stem, "-" + Readable.slug(system()));
+            stem = without(stem, "-" + Words.number(x()).replace(",", ""));
+            stem = system() == null ? stem : without(stem, "-" + Words.slug(system()));
         }
         return stem;
     }

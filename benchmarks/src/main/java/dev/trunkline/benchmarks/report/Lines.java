@@ -52,19 +52,19 @@ record Lines(String title, String unit, String xName, List<Series> series) {
     private void axes(Svg svg, Scale x, Scale y, double[] xs) {
         for (double tick : y.ticks()) {
             svg.line(LEFT, y.at(tick), RIGHT, y.at(tick), "grid");
-            svg.text(LEFT - 8, y.at(tick) + 4, "end", "muted", Readable.brief(tick));
+            svg.text(LEFT - 8, y.at(tick) + 4, "end", "muted", Words.brief(tick));
         }
         svg.line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis");
         double free = 0;
         for (double value : xs) {
-            String label = Readable.brief(value);
+            String label = Words.brief(value);
             svg.line(x.at(value), BOTTOM, x.at(value), BOTTOM + 5, "axis");
             if (x.at(value) - Svg.width(label) / 2 >= free) {
                 svg.text(x.at(value), BOTTOM + 19, "middle", "muted", label);
                 free = x.at(value) + Svg.width(label) / 2 + 6;
             }
         }
-        svg.text((LEFT + RIGHT) / 2, BOTTOM + 40, "middle", "muted", Readable.words(xName));
+        svg.text((LEFT + RIGHT) / 2, BOTTOM + 40, "middle", "muted", Words.spaced(xName));
     }
 
     private void draw(Svg svg, Scale x, Scale y, int i) {
@@ -88,7 +88,7 @@ record Lines(String title, String unit, String xName, List<Series> series) {
         double legend = RIGHT + 22;
         svg.curve(point(legend, row) + " " + point(legend + 22, row), color, width, dashes);
         String style = one.style() == Style.SUBJECT ? "strong" : "";
-        svg.text(legend + 30, row + 4, "start", style, Readable.cut(one.name(), LONGEST_NAME));
+        svg.text(legend + 30, row + 4, "start", style, Words.cut(one.name(), LONGEST_NAME));
     }
 
     private static String point(double x, double y) {
@@ -99,8 +99,8 @@ record Lines(String title, String unit, String xName, List<Series> series) {
         return series.stream()
                 .map(one -> one.name() + ": "
                         + one.values().entrySet().stream()
-                                .map(point -> xName + " " + Readable.number(point.getKey()) + " "
-                                        + Readable.number(point.getValue()))
+                                .map(point -> xName + " " + Words.number(point.getKey()) + " "
+                                        + Words.number(point.getValue()))
                                 .collect(Collectors.joining(", ")))
                 .collect(Collectors.joining("; "));
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 /** The report as people read it. */
 record Readme(List<Section> sections) {
 
-    static final String MARK = "<!-- Written by ./trunkline bench --report: do not edit. -->";
+    static final String MARK = "<!-- Written by ./trunkline bench: do not edit. -->";
 
     /** A scenario, what it compares, and the files of its charts. */
     record Section(Chapter chapter, String summary, List<String> charts) {}
@@ -44,12 +44,12 @@ record Readme(List<Section> sections) {
                 rows.add(List.of(
                         "[%s](#%s)"
                                 .formatted(
-                                        Readable.cell(figure.label()),
+                                        Words.cell(figure.label()),
                                         section.chapter().scenario()),
-                        Readable.number(figure.value()) + " " + Readable.cell(figure.unit()),
-                        Readable.number(figure.baselineValue()),
+                        Words.number(figure.value()) + " " + Words.cell(figure.unit()),
+                        Words.number(figure.baselineValue()),
                         ratio(figure),
-                        Readable.cell(figure.target()),
+                        Words.cell(figure.target()),
                         outcome(figure)));
             }
         }
@@ -62,7 +62,7 @@ record Readme(List<Section> sections) {
         List<Figure> figures = section.chapter().figures();
         text.paragraph("## " + section.chapter().scenario());
         if (!section.summary().isEmpty()) {
-            text.paragraph(Readable.cell(section.summary()) + ".");
+            text.paragraph(Words.cell(section.summary()) + ".");
         }
         text.paragraph("`%s`, %s".formatted(run.command(), run.date()));
         section.charts()
@@ -73,8 +73,8 @@ record Readme(List<Section> sections) {
         text.folded(
                 "baselines and details",
                 inside -> figures.forEach(figure -> {
-                    inside.paragraph("**%s** against: %s."
-                            .formatted(Readable.cell(figure.label()), Readable.cell(figure.baseline())));
+                    inside.paragraph(
+                            "**%s** against: %s.".formatted(Words.cell(figure.label()), Words.cell(figure.baseline())));
                     Details.write(inside, figure.details());
                 }));
         if (!once) {
@@ -84,13 +84,13 @@ record Readme(List<Section> sections) {
 
     private static List<String> row(Figure figure) {
         return List.of(
-                Readable.cell(figure.label()),
-                Readable.number(figure.value()),
-                Readable.number(figure.baselineValue()),
-                Readable.cell(figure.unit()),
+                Words.cell(figure.label()),
+                Words.number(figure.value()),
+                Words.number(figure.baselineValue()),
+                Words.cell(figure.unit()),
                 ratio(figure),
                 String.valueOf(figure.repetitions()),
-                Readable.cell(figure.target()),
+                Words.cell(figure.target()),
                 outcome(figure));
     }
 
@@ -103,16 +103,16 @@ record Readme(List<Section> sections) {
 
     private static List<List<String>> rows(Map<String, String> map) {
         return map.entrySet().stream()
-                .map(entry -> List.of(Readable.cell(entry.getKey()), Readable.cell(entry.getValue())))
+                .map(entry -> List.of(Words.cell(entry.getKey()), Words.cell(entry.getValue())))
                 .toList();
     }
 
     private static String ratio(Figure figure) {
         return "%s (%s … %s)"
                 .formatted(
-                        Readable.number(figure.ratio()),
-                        Readable.number(figure.spread().min()),
-                        Readable.number(figure.spread().max()));
+                        Words.number(figure.ratio()),
+                        Words.number(figure.spread().min()),
+                        Words.number(figure.spread().max()));
     }
 
     private static String outcome(Figure figure) {

@@ -33,7 +33,7 @@ public final class Surroundings {
         machine.put("CPU", processor());
         machine.put("cores", String.valueOf(Runtime.getRuntime().availableProcessors()));
         var system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-        machine.put("memory", Readable.number(system.getTotalMemorySize() / GIBIBYTE) + " GiB");
+        machine.put("memory", Words.number(system.getTotalMemorySize() / GIBIBYTE) + " GiB");
         machine.put("system", system.getName() + " " + system.getVersion() + ", " + system.getArch());
         machine.put("PostgreSQL", ours ? "temporary, on this machine, on " + fileSystem() : "given with --url");
         return machine;

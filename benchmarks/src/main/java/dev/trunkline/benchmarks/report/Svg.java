@@ -5,7 +5,7 @@ import java.util.Locale;
 /** A drawing on a light card of its own, that says in words what it shows. */
 final class Svg {
 
-    static final String MARK = "<!-- Written by ./trunkline bench --report: do not edit. -->";
+    static final String MARK = "<!-- Written by ./trunkline bench: do not edit. -->";
     static final String ACCENT = "#0969da";
     static final String PLAIN = "#8c959f";
     static final String GOOD = "#1a7f37";
@@ -58,8 +58,8 @@ final class Svg {
     }
 
     String drawn(String title, String subtitle, String description, double height) {
-        text(MARGIN, 34, "start", "title", Readable.cut(title, 80));
-        text(MARGIN, 54, "start", "muted", Readable.cut(subtitle, 112));
+        text(MARGIN, 34, "start", "title", Words.cut(title, 80));
+        text(MARGIN, 54, "start", "muted", Words.cut(subtitle, 112));
         return String.format(
                 Locale.ROOT,
                 """
@@ -69,7 +69,7 @@ final class Svg {
                 <title id='title'>%4$s</title>
                 <desc id='description'>%5$s</desc>
                 <style>
-                text { fill: #1f2328 } .title { font-size: 16px; font-weight: bold } .strong { font-weight: bold }
+                text { fill: #1f2328; stroke: #ffffff; stroke-width: 3px; paint-order: stroke } .title { font-size: 16px; font-weight: bold } .strong { font-weight: bold }
                 .muted { fill: #59636e } .grid { stroke: #e4e8ec } .axis { stroke: #8c959f }
                 .target { stroke: #1f2328; stroke-width: 2.5 } .spread { stroke: #1f2328; stroke-opacity: .55 }
                 </style>

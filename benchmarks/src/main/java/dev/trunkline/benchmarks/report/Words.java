@@ -6,12 +6,12 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** Figures and names as people read them. */
-final class Readable {
+final class Words {
 
     private static final Pattern HUMP = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])");
     private static final int MOST = 300;
 
-    private Readable() {}
+    private Words() {}
 
     /** Three digits, four of large numbers. */
     static String number(double value) {
@@ -40,7 +40,7 @@ final class Readable {
     }
 
     /** {@code messagesPerSecond} as "messages per second". */
-    static String words(String name) {
+    static String spaced(String name) {
         return HUMP.matcher(name).replaceAll(" ").toLowerCase(Locale.ROOT);
     }
 
