@@ -270,8 +270,8 @@ public final class Main implements Callable<Integer> {
                 troubles.add(scenario.name() + " failed: " + e);
             }
         }
-        bench.remove();
         troubles.forEach(trouble -> err.println("bench: " + trouble));
+        bench.remove();
         return troubles.isEmpty() ? 0 : FAILED;
     }
 

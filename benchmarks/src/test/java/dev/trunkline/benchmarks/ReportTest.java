@@ -111,7 +111,7 @@ class ReportTest {
                 "--password=x",
                 "--report=" + directory);
         assertThat(outcome.exitCode()).isEqualTo(1);
-        assertThat(outcome.err()).contains("bench: ");
+        assertThat(outcome.err()).contains("bench: publish-single failed: ");
         assertThat(contents(directory)).isEmpty();
     }
 

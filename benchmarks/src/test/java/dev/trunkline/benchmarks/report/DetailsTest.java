@@ -29,7 +29,7 @@ class DetailsTest {
                 .contains(
                         "| messages per second | 1,234,567 |",
                         "| count is exact | yes |",
-                        "| rates | 1, 2,500 |",
+                        "| rates | 1, 2,501 |",
                         "| detail | trunkline | counts |",
                         "| dead rows | 0.25 |  |",
                         "| wal bytes |  | 12,350 |",
@@ -66,7 +66,7 @@ class DetailsTest {
                 "12345.6; 12,350",
                 "0.0123456; 0.0123",
                 "0.0000123; 1.23e-05",
-                "-1234.5; -1,234",
+                "-1234.5; -1,235",
                 "NaN; –",
                 "Infinity; –"
             })
