@@ -3,6 +3,7 @@ package dev.trunkline.benchmarks;
 import dev.trunkline.benchmarks.peer.Design;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** Publishing and handling at the same time, by one group: Trunkline against others. */
 final class EndToEnd implements Scenario {
@@ -10,25 +11,27 @@ final class EndToEnd implements Scenario {
     private static final int CROWD = 256;
     private static final int LOADERS = 8;
     private static final int BATCH = 100;
+    private static final List<String> QUEUES =
+            List.of("trunkline", "textbook", "textbook-batches", "visibility-timeout");
 
     private final String name;
-    private final List<Design> designs;
+    private final Predicate<Design> fit;
     private final int mostRepetitions;
 
-    private EndToEnd(String name, List<Design> designs, int mostRepetitions) {
+    private EndToEnd(String name, Predicate<Design> fit, int mostRepetitions) {
         this.name = name;
-        this.designs = designs;
+        this.fit = fit;
         this.mostRepetitions = mostRepetitions;
     }
 
     /** Against the queues that one would write. */
     static EndToEnd againstQueues() {
-        return new EndToEnd("end-to-end", List.of(Design.TRUNKLINE, Design.TEXTBOOK, Design.TEXTBOOK_BATCHES), 5);
+        return new EndToEnd("end-to-end", design -> QUEUES.contains(design.name()), 5);
     }
 
     /** Against all. */
     static EndToEnd againstAll() {
-        return new EndToEnd("peers-queue", Design.ALL, 3);
+        return new EndToEnd("peers-queue", design -> true, 3);
     }
 
     @Override
@@ -38,15 +41,14 @@ final class EndToEnd implements Scenario {
 
     @Override
     public String summary() {
-        return "256 publishers of single messages, or 8 of batches of 100, and one group: messages handled; against %d others"
-                .formatted(designs.size() - 1);
+        return "256 publishers of single messages, or 8 of batches of 100, and one group: messages handled; against others";
     }
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
         Workbench turns = bench.atMost(mostRepetitions);
         List<Result> results = new ArrayList<>();
-        try (Peers peers = new Peers(bench, designs)) {
+        try (Peers peers = new Peers(bench, bench.systems(fit))) {
             PeerTurn singles = new PeerTurn(1, CROWD, 1);
             PeerTurn batches = new PeerTurn(1, LOADERS, BATCH);
             results.addAll(new PeerContest(turns, name + "-single", singles).run(peers.all(), EndToEnd::target));

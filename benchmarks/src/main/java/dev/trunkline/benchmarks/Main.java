@@ -1,6 +1,7 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.benchmarks.database.Address;
+import dev.trunkline.benchmarks.peer.Design;
 import dev.trunkline.benchmarks.report.Folder;
 import dev.trunkline.benchmarks.report.Run;
 import dev.trunkline.benchmarks.report.Surroundings;
@@ -88,6 +89,14 @@ public final class Main implements Callable<Integer> {
     private @Nullable Integer rate;
 
     @Option(
+            names = "--systems",
+            paramLabel = "NAME",
+            split = ",",
+            description =
+                    "Systems of the scenarios that compare several (default: all). Trunkline is always among them.")
+    private @Nullable List<String> systems;
+
+    @Option(
             names = "--url",
             paramLabel = "JDBC",
             description = "A PostgreSQL to measure on, instead of a temporary one. "
@@ -137,20 +146,19 @@ public final class Main implements Callable<Integer> {
         if (names.isEmpty() && folder.isPresent()) {
             return writeAgain(folder.get());
         }
-        List<Scenario> scenarios = scenarios();
-        Effort effort = effort();
+        Order order = new Order(scenarios(), effort(), systems());
         if (folder.isPresent()) {
             folder.get().make();
         }
         if (url != null) {
-            return run(scenarios, effort, given(url), folder);
+            return run(order, given(url), folder);
         }
         if (user != null || password != null) {
             throw bad("--user and --password need --url");
         }
         try (EmbeddedPostgres postgres = EmbeddedPostgres.temporary().start()) {
             Address address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password());
-            return run(scenarios, effort, address, folder);
+            return run(order, address, folder);
         }
     }
 
@@ -165,6 +173,21 @@ public final class Main implements Callable<Integer> {
                 .distinct()
                 .map(name -> Scenario.find(name)
                         .orElseThrow(() -> bad("there is no scenario '" + name + "', only " + known() + ", and 'all'")))
+                .toList();
+    }
+
+    private List<Design> systems() {
+        if (systems == null) {
+            return Design.ALL;
+        }
+        for (String system : systems) {
+            if (Design.ALL.stream().noneMatch(design -> design.name().equals(system))) {
+                throw bad("there is no system '%s', only %s"
+                        .formatted(system, Design.ALL.stream().map(Design::name).collect(Collectors.joining(", "))));
+            }
+        }
+        return Design.ALL.stream()
+                .filter(design -> design.equals(Design.TRUNKLINE) || systems.contains(design.name()))
                 .toList();
     }
 
@@ -241,18 +264,20 @@ public final class Main implements Callable<Integer> {
         }
     }
 
-    private int run(List<Scenario> scenarios, Effort effort, Address address, Optional<Folder> folder)
-            throws SQLException {
+    /** What was asked for. */
+    private record Order(List<Scenario> scenarios, Effort effort, List<Design> systems) {}
+
+    private int run(Order order, Address address, Optional<Folder> folder) throws SQLException {
         PrintWriter err = spec.commandLine().getErr();
         PrintWriter out = spec.commandLine().getOut();
         Report report = json ? Report.json(out) : Report.table(out);
-        Progress progress = Progress.onTerminal(scenarios.size());
-        Workbench bench = new Workbench(address, effort, progress::say);
+        Progress progress = Progress.onTerminal(order.scenarios().size());
+        Workbench bench = new Workbench(address, order.effort(), order.systems(), progress::say);
         if (!bench.weakness().isEmpty()) {
             err.println("bench: commits on this database are not durable (" + bench.weakness() + "): figures are void");
         }
         List<String> troubles = new ArrayList<>();
-        for (Scenario scenario : scenarios) {
+        for (Scenario scenario : order.scenarios()) {
             try {
                 progress.begin(scenario.name());
                 bench.clear();

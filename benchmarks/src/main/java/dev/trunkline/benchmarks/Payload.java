@@ -12,7 +12,7 @@ final class Payload implements Scenario {
     private static final int BATCH = 20;
     private static final int MOST_REPETITIONS = 3;
     private static final int MOST_BYTES_AHEAD = 64 * 1024 * 1024;
-    private static final List<String> OTHERS = List.of("textbook-batches", "kafka", "kafka-flush");
+    private static final List<String> FIT = List.of("trunkline", "textbook-batches", "kafka", "kafka-flush");
 
     @Override
     public String name() {
@@ -26,9 +26,7 @@ final class Payload implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        List<Design> designs = Design.ALL.stream()
-                .filter(design -> design.equals(Design.TRUNKLINE) || OTHERS.contains(design.name()))
-                .toList();
+        List<Design> designs = bench.systems(design -> FIT.contains(design.name()));
         List<Result> results = new ArrayList<>();
         try (Peers peers = new Peers(bench, designs)) {
             for (int bytes : bench.effort().series().payloads()) {

@@ -25,8 +25,7 @@ final class PeersFanOut implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        List<Design> designs =
-                Design.ALL.stream().filter(design -> design.has(Trait.FAN_OUT)).toList();
+        List<Design> designs = bench.systems(design -> design.has(Trait.FAN_OUT));
         List<Result> results = new ArrayList<>();
         try (Peers peers = new Peers(bench, designs)) {
             for (int groups : bench.effort().series().peerGroups()) {

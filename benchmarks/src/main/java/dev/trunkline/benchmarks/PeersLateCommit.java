@@ -41,12 +41,10 @@ final class PeersLateCommit implements Scenario {
     public List<Result> run(Workbench bench) throws Exception {
         List<Result> results = new ArrayList<>();
         int rounds = Math.min(MOST_ROUNDS, bench.effort().repetitions());
-        for (Design design : Design.ALL) {
-            if (design.has(Trait.TRANSACTIONAL)) {
-                bench.progress("%s: %s".formatted(name(), design.name()));
-                try (Peer peer = design.open(bench.address())) {
-                    results.add(result(bench, design, peer, rounds));
-                }
+        for (Design design : bench.systems(fit -> fit.has(Trait.TRANSACTIONAL))) {
+            bench.progress("%s: %s".formatted(name(), design.name()));
+            try (Peer peer = design.open(bench.address())) {
+                results.add(result(bench, design, peer, rounds));
             }
         }
         return results;

@@ -29,7 +29,7 @@ final class PeersLatency implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        try (Peers peers = new Peers(bench, Design.ALL)) {
+        try (Peers peers = new Peers(bench, bench.systems(design -> true))) {
             Contest contest = new Contest(bench.atMost(MOST_REPETITIONS), name());
             Map<Design, Histogram> all = new LinkedHashMap<>();
             peers.all().forEach((design, peer) -> {
@@ -38,7 +38,7 @@ final class PeersLatency implements Scenario {
                 contest.with(design.name(), seconds -> median(peer, seconds, mine));
             });
             Contest.Turns turns = contest.run();
-            return Design.ALL.stream()
+            return peers.all().keySet().stream()
                     .filter(design -> !design.equals(Design.TRUNKLINE))
                     .map(design -> turns.compare(
                                     name(),

@@ -32,7 +32,7 @@ final class PeersPoisonKey implements Scenario {
     @Override
     public List<Result> run(Workbench bench) throws Exception {
         List<Result> results = new ArrayList<>();
-        for (Design design : Design.ALL) {
+        for (Design design : bench.systems(fit -> true)) {
             try (Peer peer = design.open(bench.address())) {
                 String scenario = name() + "-" + design.name();
                 results.add(new Contest(bench.atMost(MOST_REPETITIONS), scenario)

@@ -3,10 +3,13 @@ package dev.trunkline.benchmarks;
 import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
+import dev.trunkline.benchmarks.peer.Design;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** The database under test and how much effort to make. Everything it makes is in schemas {@code trunkline_bench…}. */
 final class Workbench {
@@ -16,11 +19,14 @@ final class Workbench {
 
     private final Address address;
     private final Effort effort;
+    private final List<Design> systems;
     private final Consumer<String> progress;
 
-    Workbench(Address address, Effort effort, Consumer<String> progress) {
+    /** @param systems the peers that are compared, wherever several are */
+    Workbench(Address address, Effort effort, List<Design> systems, Consumer<String> progress) {
         this.address = address;
         this.effort = effort;
+        this.systems = systems;
         this.progress = progress;
     }
 
@@ -32,15 +38,20 @@ final class Workbench {
         return effort;
     }
 
+    /** Those of the peers that are compared that are fit for it. */
+    List<Design> systems(Predicate<Design> fit) {
+        return systems.stream().filter(fit).toList();
+    }
+
     /** The same with fewer repetitions, for what takes long. */
     Workbench atMost(int repetitions) {
         Effort less = effort.withRepetitions(Math.min(repetitions, effort.repetitions()));
-        return new Workbench(address, less, progress);
+        return new Workbench(address, less, systems, progress);
     }
 
     /** The same with turns of so many seconds. */
     Workbench lasting(double seconds) {
-        return new Workbench(address, effort.withSeconds(seconds), progress);
+        return new Workbench(address, effort.withSeconds(seconds), systems, progress);
     }
 
     void progress(String what) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
+import dev.trunkline.benchmarks.peer.Design;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -31,6 +32,10 @@ class ScenariosTest {
             new Effort.Series(
                     List.of(3), List.of(1, 3), List.of(1, 16), List.of(100, 10_000), List.of(2_000, 4_000), List.of(2)),
             new Effort.Load(List.of(3), 1_000, 1.5));
+    /** The others have their own test, and would only take longer. */
+    private static final List<Design> SOME =
+            List.of(Design.TRUNKLINE, Design.TEXTBOOK_BATCHES, Design.REFERENCE_COUNTS);
+
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private static EmbeddedPostgres postgres;
@@ -54,7 +59,7 @@ class ScenariosTest {
     @ParameterizedTest
     @MethodSource("names")
     void a_scenario_reports_its_figures_with_what_they_were_compared_with(String name) throws Exception {
-        Workbench bench = new Workbench(address, TINY, what -> {});
+        Workbench bench = new Workbench(address, TINY, SOME, what -> {});
         bench.clear();
         List<Result> results = Scenario.find(name).orElseThrow().run(bench);
         assertThat(results).isNotEmpty();
@@ -135,6 +140,7 @@ class ScenariosTest {
                 refused("Invalid value", "memory", "--seconds=soon"),
                 refused("--messages 1000 is not a multiple", "memory", "--messages=1000"),
                 refused("--groups [4, 0] are not within", "fan-out", "--groups=4,0"),
+                refused("there is no system 'x'", "peers-queue", "--systems=kafka,x"),
                 refused("--rate 99 is not within", "fan-out", "--rate=99"),
                 refused("--repetitions 0", "memory", "--repetitions=0"),
                 refused("--user and --password need --url", "memory", "--user=me"),
