@@ -48,7 +48,7 @@ final class EndToEnd implements Scenario {
     public List<Result> run(Workbench bench) throws Exception {
         Workbench turns = bench.atMost(mostRepetitions);
         List<Result> results = new ArrayList<>();
-        try (Peers peers = new Peers(bench, bench.systems(fit))) {
+        try (Peers peers = new Peers(bench, bench.reliable(fit))) {
             PeerTurn singles = new PeerTurn(1, CROWD, 1);
             PeerTurn batches = new PeerTurn(1, LOADERS, BATCH);
             results.addAll(new PeerContest(turns, name + "-single", singles).run(peers.all(), EndToEnd::target));

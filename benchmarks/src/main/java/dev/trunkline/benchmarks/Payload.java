@@ -26,7 +26,7 @@ final class Payload implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        List<Design> designs = bench.systems(design -> FIT.contains(design.name()));
+        List<Design> designs = bench.reliable(design -> FIT.contains(design.name()));
         List<Result> results = new ArrayList<>();
         try (Peers peers = new Peers(bench, designs)) {
             for (int bytes : bench.effort().series().payloads()) {

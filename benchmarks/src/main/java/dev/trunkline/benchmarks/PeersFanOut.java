@@ -25,7 +25,7 @@ final class PeersFanOut implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        List<Design> designs = bench.systems(design -> design.has(Trait.FAN_OUT));
+        List<Design> designs = bench.reliable(design -> design.has(Trait.FAN_OUT));
         List<Result> results = new ArrayList<>();
         try (Peers peers = new Peers(bench, designs)) {
             for (int groups : bench.effort().series().peerGroups()) {

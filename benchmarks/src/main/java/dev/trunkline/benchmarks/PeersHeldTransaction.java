@@ -30,7 +30,7 @@ final class PeersHeldTransaction implements Scenario {
                 Math.max(bench.effort().seconds(), bench.effort().amounts().heldSeconds());
         List<Result> results = new ArrayList<>();
         HeldTransaction.prepare(bench);
-        for (Design design : bench.systems(fit -> fit.has(Trait.POSTGRES))) {
+        for (Design design : bench.reliable(fit -> fit.has(Trait.POSTGRES))) {
             try (Peer peer = design.open(bench.address())) {
                 results.add(result(bench, design, peer, seconds));
             }

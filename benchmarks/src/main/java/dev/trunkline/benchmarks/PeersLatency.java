@@ -29,7 +29,7 @@ final class PeersLatency implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        try (Peers peers = new Peers(bench, bench.systems(design -> true))) {
+        try (Peers peers = new Peers(bench, bench.reliable(design -> true))) {
             Contest contest = new Contest(bench.atMost(MOST_REPETITIONS), name());
             Map<Design, Histogram> all = new LinkedHashMap<>();
             peers.all().forEach((design, peer) -> {

@@ -32,7 +32,7 @@ final class PeersPoisonKey implements Scenario {
     @Override
     public List<Result> run(Workbench bench) throws Exception {
         List<Result> results = new ArrayList<>();
-        for (Design design : bench.systems(fit -> true)) {
+        for (Design design : bench.reliable(fit -> true)) {
             try (Peer peer = design.open(bench.address())) {
                 String scenario = name() + "-" + design.name();
                 results.add(new Contest(bench.atMost(MOST_REPETITIONS), scenario)

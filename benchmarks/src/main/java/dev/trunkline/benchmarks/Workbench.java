@@ -4,6 +4,7 @@ import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
 import dev.trunkline.benchmarks.peer.Design;
+import dev.trunkline.benchmarks.peer.Design.Trait;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -41,6 +42,11 @@ final class Workbench {
     /** Those of the peers that are compared that are fit for it. */
     List<Design> systems(Predicate<Design> fit) {
         return systems.stream().filter(fit).toList();
+    }
+
+    /** Of these, those that lose nothing. */
+    List<Design> reliable(Predicate<Design> fit) {
+        return systems(fit.and(design -> !design.has(Trait.LOSES_LATE_COMMITS)));
     }
 
     /** The same with fewer repetitions, for what takes long. */

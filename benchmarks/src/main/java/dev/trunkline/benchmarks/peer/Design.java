@@ -1,6 +1,7 @@
 package dev.trunkline.benchmarks.peer;
 
 import static dev.trunkline.benchmarks.peer.Design.Trait.FAN_OUT;
+import static dev.trunkline.benchmarks.peer.Design.Trait.LOSES_LATE_COMMITS;
 import static dev.trunkline.benchmarks.peer.Design.Trait.ORDER;
 import static dev.trunkline.benchmarks.peer.Design.Trait.POSTGRES;
 import static dev.trunkline.benchmarks.peer.Design.Trait.TRANSACTIONAL;
@@ -39,7 +40,54 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
     public static final Design REFERENCE_COUNTS =
             of("reference-counts", ReferenceCounts.WORDS, ReferenceCounts::new, POSTGRES, TRANSACTIONAL, FAN_OUT);
 
-    public static final List<Design> ALL = List.of(TRUNKLINE, TEXTBOOK, TEXTBOOK_BATCHES, REFERENCE_COUNTS);
+    public static final Design VISIBILITY_TIMEOUT = of(
+            "visibility-timeout",
+            "a queue table: read 100 and hide them for 30 s, commit, handle, delete them, commit; 2 connections",
+            VisibilityTimeout::new,
+            POSTGRES,
+            TRANSACTIONAL);
+
+    public static final Design COUNTER_LOG = of(
+            "counter-log",
+            "a log whose offsets come from one counter row; a group moves its offset, handles 500, commits; LISTEN",
+            Log::ofCounter,
+            POSTGRES,
+            TRANSACTIONAL,
+            FAN_OUT,
+            ORDER);
+
+    public static final Design SEQUENCE_LOG = of(
+            "sequence-log",
+            "a log with bigserial ids; a group handles 500 after the last id it has seen, commits; loses late commits",
+            Log::ofSequence,
+            POSTGRES,
+            TRANSACTIONAL,
+            FAN_OUT,
+            ORDER,
+            LOSES_LATE_COMMITS);
+
+    public static final Design DB_SCHEDULER = of(
+            "db-scheduler",
+            "db-scheduler 16.12.0, a one-time task for each message: lock-and-fetch of up to 120, 10 threads",
+            DbScheduler::new,
+            POSTGRES);
+
+    public static final Design JOBRUNR = of(
+            "jobrunr",
+            "JobRunr 8.7.0, free edition, a job for each message: 32 workers, polls every 5 s, the least it allows",
+            JobRunner::new,
+            POSTGRES);
+
+    public static final List<Design> ALL = List.of(
+            TRUNKLINE,
+            TEXTBOOK,
+            TEXTBOOK_BATCHES,
+            VISIBILITY_TIMEOUT,
+            REFERENCE_COUNTS,
+            COUNTER_LOG,
+            SEQUENCE_LOG,
+            DB_SCHEDULER,
+            JOBRUNR);
 
     /** What a design can do. */
     public enum Trait {
@@ -50,7 +98,9 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
         /** A message goes to each of several groups without being published for each. */
         FAN_OUT,
         /** Messages of one key are handled one after the other, in the order in which they were published. */
-        ORDER
+        ORDER,
+        /** Messages whose transaction commits after that of later ones do not arrive: there is no use in measuring how fast. */
+        LOSES_LATE_COMMITS
     }
 
     /** Opens a peer. */

@@ -1,0 +1,91 @@
+package dev.trunkline.benchmarks.peer;
+
+import dev.trunkline.benchmarks.database.Address;
+import dev.trunkline.benchmarks.database.Query;
+import dev.trunkline.benchmarks.database.Sql;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import org.postgresql.PGConnection;
+
+/**
+ * A table that is only appended to, and a row for each group that says how far it has come, re-implemented from a published design. A
+ * consumer moves its group's row, reads the messages between, handles them, and commits it all: one that dies has moved nothing.
+ */
+final class Log implements Peer {
+
+    private static final int PATIENCE = 50;
+
+    private final Address address;
+    private final Sql sql;
+    private final boolean notified;
+
+    private Log(Address address, String file, boolean notified) {
+        this.address = address;
+        this.sql = Sql.beside(Log.class, file);
+        this.notified = notified;
+    }
+
+    /** Publishers take places from a counter and so wait for one another; consumers are woken. */
+    static Log ofCounter(Address address) {
+        return new Log(address, "counter-log.sql", true);
+    }
+
+    /** Publishers take places from a sequence, and a commit that is late is behind what a group has seen already. */
+    static Log ofSequence(Address address) {
+        return new Log(address, "sequence-log.sql", false);
+    }
+
+    /** As a log that has been in use: it has messages that every group has seen, and is analyzed, so that consumers go by the index. */
+    @Override
+    public void clear(int groups) throws SQLException {
+        try (Connection connection = address.connect()) {
+            Query.execute(connection, sql.get("create"));
+            Query.execute(connection, sql.get("use"));
+            Query.execute(connection, sql.get("analyze"));
+            Query.execute(connection, sql.get("subscribe", groups));
+        }
+    }
+
+    @Override
+    public Member join() {
+        return new Pollers(address, sql.get("publish"), 1, (connection, group, handler) -> {
+            if (notified) {
+                Query.execute(connection, sql.get("listen"));
+            }
+            connection.setAutoCommit(false);
+            PreparedStatement take = connection.prepareStatement(sql.get("take", group));
+            return () -> {
+                int found = handle(take, handler);
+                return found == 0 && notified && isTold(connection) ? handle(take, handler) : found;
+            };
+        });
+    }
+
+    private static int handle(PreparedStatement take, Handler handler) throws SQLException {
+        Batch batch = Batch.take(take.executeQuery(), letter -> insist(handler, letter));
+        take.getConnection().commit();
+        return batch.size();
+    }
+
+    private static boolean isTold(Connection connection) throws SQLException {
+        return connection.unwrap(PGConnection.class).getNotifications(PATIENCE).length > 0;
+    }
+
+    /** Order forbids going on with the next one: tries again in place, and then leaves it out. */
+    private static void insist(Handler handler, Letter letter) throws InterruptedException {
+        for (int tries = 1; tries <= TRIES; tries++) {
+            try {
+                handler.handle(letter);
+                return;
+            } catch (Exception e) {
+                if (tries < TRIES) {
+                    Thread.sleep(RETRY_MILLIS);
+                }
+            }
+        }
+    }
+
+    @Override
+    public void close() {}
+}
