@@ -78,6 +78,27 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
             JobRunner::new,
             POSTGRES);
 
+    public static final Design KAFKA = of(
+            "kafka",
+            "Kafka, one broker with a heap of 1 GB that never waits for the disk; acks=all, idempotent, linger.ms 5 (the default)",
+            address -> new Kafka(),
+            FAN_OUT,
+            ORDER);
+
+    public static final Design KAFKA_FLUSH = of(
+            "kafka-flush",
+            "the same Kafka with log.flush.interval.messages=1: it acknowledges what is on the disk",
+            address -> new Kafka("log.flush.interval.messages=1"),
+            FAN_OUT,
+            ORDER);
+
+    public static final Design ARTEMIS = of(
+            "artemis",
+            "ActiveMQ Artemis by JMS, one broker with a heap of 1 GB, its journal synced and tuned to the disk; 100 messages a commit of a consumer",
+            address -> new Artemis(),
+            FAN_OUT,
+            ORDER);
+
     public static final List<Design> ALL = List.of(
             TRUNKLINE,
             TEXTBOOK,
@@ -87,7 +108,10 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
             COUNTER_LOG,
             SEQUENCE_LOG,
             DB_SCHEDULER,
-            JOBRUNR);
+            JOBRUNR,
+            KAFKA,
+            KAFKA_FLUSH,
+            ARTEMIS);
 
     /** What a design can do. */
     public enum Trait {
