@@ -55,35 +55,22 @@ final class Log implements Peer {
             }
             connection.setAutoCommit(false);
             PreparedStatement take = connection.prepareStatement(sql.get("take", group));
+            Handler insistent = new Insistent(handler);
             return () -> {
-                int found = handle(take, handler);
-                return found == 0 && notified && isTold(connection) ? handle(take, handler) : found;
+                int found = handle(take, insistent);
+                return found == 0 && notified && isTold(connection) ? handle(take, insistent) : found;
             };
         });
     }
 
     private static int handle(PreparedStatement take, Handler handler) throws SQLException {
-        Batch batch = Batch.take(take.executeQuery(), letter -> insist(handler, letter));
+        Batch batch = Batch.take(take.executeQuery(), handler);
         take.getConnection().commit();
         return batch.size();
     }
 
     private static boolean isTold(Connection connection) throws SQLException {
         return connection.unwrap(PGConnection.class).getNotifications(PATIENCE).length > 0;
-    }
-
-    /** Order forbids going on with the next one: tries again in place, and then leaves it out. */
-    private static void insist(Handler handler, Letter letter) throws InterruptedException {
-        for (int tries = 1; tries <= TRIES; tries++) {
-            try {
-                handler.handle(letter);
-                return;
-            } catch (Exception e) {
-                if (tries < TRIES) {
-                    Thread.sleep(RETRY_MILLIS);
-                }
-            }
-        }
     }
 
     @Override

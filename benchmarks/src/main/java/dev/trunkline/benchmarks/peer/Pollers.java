@@ -8,9 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /** The part of a process in a design that is tables and threads: publishers insert, and each consumer asks again and again. */
 final class Pollers implements Member {
@@ -25,9 +23,7 @@ final class Pollers implements Member {
     private final Hire hire;
     private final List<Inserting> senders = new ArrayList<>();
     private final BlockingQueue<Inserting> idle = new LinkedBlockingQueue<>();
-    private final List<Thread> running = new ArrayList<>();
-    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    private volatile boolean closed;
+    private final Loops consumers = new Loops();
 
     /** What a consumer does on its connection. */
     @FunctionalInterface
@@ -79,41 +75,18 @@ final class Pollers implements Member {
         for (int i = 0; i < threads; i++) {
             Connection connection = address.connect();
             Poller poller = hire.hire(connection, group, handler);
-            running.add(Thread.ofPlatform().name("poller").daemon().start(() -> {
-                try (connection) {
-                    work(poller);
-                } catch (Throwable e) {
-                    failure.compareAndSet(null, e);
+            consumers.start(connection, () -> {
+                if (poller.poll() == 0) {
+                    LockSupport.parkNanos(NAP);
                 }
-            }));
-        }
-    }
-
-    private void work(Poller poller) throws Exception {
-        while (!closed) {
-            if (poller.poll() == 0) {
-                LockSupport.parkNanos(NAP);
-            }
+            });
         }
     }
 
     @Override
     public void close() {
-        closed = true;
-        running.forEach(Pollers::join);
+        consumers.close();
         senders.forEach(Inserting::close);
-        if (failure.get() != null) {
-            throw new IllegalStateException("a consumer has failed", failure.get());
-        }
-    }
-
-    private static void join(Thread thread) {
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a consumer ended", e);
-        }
     }
 
     /** Publishes on a connection of its own. */
