@@ -49,7 +49,8 @@ final class PeerContest {
             Costs mine = new Costs();
             costs.put(design, mine);
             contest.with(design.name(), seconds -> {
-                PeerTurn.Seen seen = turn.run(bench.address(), peer, start(design), seconds);
+                PeerTurn.Seen seen =
+                        turn.run(bench.address(), peer, start(design), Math.max(seconds, design.leastSeconds()));
                 mine.add(seen);
                 return seen.perSecond();
             });

@@ -36,8 +36,8 @@ final class PeersPoisonKey implements Scenario {
             try (Peer peer = design.open(bench.address())) {
                 String scenario = name() + "-" + design.name();
                 results.add(new Contest(bench.atMost(MOST_REPETITIONS), scenario)
-                        .with(EVEN, seconds -> rateOfOthers(peer, false, seconds))
-                        .with(POISONED, seconds -> rateOfOthers(peer, true, seconds))
+                        .with(EVEN, seconds -> rateOfOthers(peer, false, Math.max(seconds, design.leastSeconds())))
+                        .with(POISONED, seconds -> rateOfOthers(peer, true, Math.max(seconds, design.leastSeconds())))
                         .run()
                         .compare(
                                 scenario,

@@ -18,8 +18,9 @@ import java.util.Set;
  * @param words what it is, in one line
  * @param opening opens it in this process; if it needs a broker, that is started
  * @param traits what it can do
+ * @param leastSeconds of a turn: one that looks for messages rarely would have found none in less
  */
-public record Design(String name, String words, Opening opening, Set<Trait> traits) {
+public record Design(String name, String words, Opening opening, Set<Trait> traits, double leastSeconds) {
 
     public static final Design TRUNKLINE = trunkline(16);
 
@@ -73,10 +74,11 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
             POSTGRES);
 
     public static final Design JOBRUNR = of(
-            "jobrunr",
-            "JobRunr 8.7.0, free edition, a job for each message: 32 workers, polls every 5 s, the least it allows",
-            JobRunner::new,
-            POSTGRES);
+                    "jobrunr",
+                    "JobRunr 8.7.0, free edition, a job for each message: 32 workers, polls every 5 s, the least it allows",
+                    JobRunner::new,
+                    POSTGRES)
+            .lasting(15);
 
     public static final Design KAFKA = of(
             "kafka",
@@ -134,7 +136,7 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
     }
 
     private static Design of(String name, String words, Opening opening, Trait... traits) {
-        return new Design(name, words, opening, Set.copyOf(Arrays.asList(traits)));
+        return new Design(name, words, opening, Set.copyOf(Arrays.asList(traits)), 0);
     }
 
     /** Trunkline with a topic of so many partitions; 16 is the default. */
@@ -155,6 +157,10 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
                 .filter(design -> design.name().equals(name))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    private Design lasting(double newLeastSeconds) {
+        return new Design(name, words, opening, traits, newLeastSeconds);
     }
 
     public boolean has(Trait trait) {
