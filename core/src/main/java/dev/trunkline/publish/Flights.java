@@ -32,6 +32,8 @@ final class Flights {
     /** From this size on, waiting for the append lock is cheaper than the detour through the outbox. */
     private static final int LARGE = 50;
 
+    private static final int CROWD = 64;
+
     private static final long BOARDING_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
     private static final Duration GIVE_UP = Duration.ofSeconds(15);
 
@@ -79,20 +81,42 @@ final class Flights {
         } finally {
             lock.unlock();
         }
-        if (takeOff && submission.isAwaited()) {
-            send(board());
-            if (land()) {
-                crew.execute(this::fly);
-            }
-        } else if (takeOff) {
+        if (takeOff && (!submission.isAwaited() || flyOnce())) {
             crew.execute(this::fly);
         }
     }
 
     private void fly() {
+        boolean more;
         do {
-            send(board());
-        } while (land());
+            more = flyOnce();
+        } while (more);
+    }
+
+    /** Flies one batch. Returns whether the next one is to be flown. */
+    private boolean flyOnce() {
+        List<Submission> batch = board();
+        List<Receipt> receipts;
+        try {
+            receipts = commit(batch);
+        } catch (RuntimeException e) {
+            fail(batch, e);
+            return land();
+        }
+        if (isCrowd(batch)) {
+            if (land()) {
+                crew.execute(this::fly);
+            }
+            tell(batch, receipts);
+            return false;
+        }
+        tell(batch, receipts);
+        return land();
+    }
+
+    /** To wake so many takes as long as a flight does: the next one need not wait for that. Nobody sees it who did not wait. */
+    private static boolean isCrowd(List<Submission> batch) {
+        return batch.size() >= CROWD && batch.stream().allMatch(Submission::isAwaited);
     }
 
     /** Whether there is more to fly. */
@@ -142,19 +166,19 @@ final class Flights {
         }
     }
 
-    private void send(List<Submission> batch) {
-        try {
-            Appender.Appended appended = append(batch);
-            landing.landed(appended.direct());
-            int from = 0;
-            for (Submission submission : batch) {
-                List<Receipt> receipts = appended.receipts().subList(from, from + submission.size());
-                from += submission.size();
-                landing.over(submission);
-                submission.receipts().complete(receipts);
-            }
-        } catch (RuntimeException e) {
-            fail(batch, e);
+    private List<Receipt> commit(List<Submission> batch) {
+        Appender.Appended appended = append(batch);
+        landing.landed(appended.direct());
+        return appended.receipts();
+    }
+
+    private void tell(List<Submission> batch, List<Receipt> receipts) {
+        int from = 0;
+        for (Submission submission : batch) {
+            List<Receipt> mine = receipts.subList(from, from + submission.size());
+            from += submission.size();
+            landing.over(submission);
+            submission.receipts().complete(mine);
         }
     }
 
@@ -164,13 +188,22 @@ final class Flights {
         if (batch.size() > 1 && !(e instanceof DatabaseUnavailableException)) {
             for (Submission submission : batch) {
                 if (!unknown || submission.isRepeatable()) {
-                    send(List.of(submission));
+                    sendAlone(submission);
                 } else {
                     fail(submission, e);
                 }
             }
         } else {
             batch.forEach(submission -> fail(submission, e));
+        }
+    }
+
+    private void sendAlone(Submission submission) {
+        List<Submission> alone = List.of(submission);
+        try {
+            tell(alone, commit(alone));
+        } catch (RuntimeException e) {
+            fail(submission, e);
         }
     }
 
