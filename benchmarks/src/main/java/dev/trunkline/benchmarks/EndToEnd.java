@@ -16,22 +16,20 @@ final class EndToEnd implements Scenario {
 
     private final String name;
     private final Predicate<Design> fit;
-    private final int mostRepetitions;
 
-    private EndToEnd(String name, Predicate<Design> fit, int mostRepetitions) {
+    private EndToEnd(String name, Predicate<Design> fit) {
         this.name = name;
         this.fit = fit;
-        this.mostRepetitions = mostRepetitions;
     }
 
     /** Against the queues that one would write. */
     static EndToEnd againstQueues() {
-        return new EndToEnd("end-to-end", design -> QUEUES.contains(design.name()), 5);
+        return new EndToEnd("end-to-end", design -> QUEUES.contains(design.name()));
     }
 
     /** Against all. */
     static EndToEnd againstAll() {
-        return new EndToEnd("peers-queue", design -> true, 3);
+        return new EndToEnd("peers-queue", design -> true);
     }
 
     @Override
@@ -46,7 +44,7 @@ final class EndToEnd implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        Workbench turns = bench.atMost(mostRepetitions);
+        Workbench turns = bench.forPeers();
         List<Result> results = new ArrayList<>();
         try (Peers peers = new Peers(bench, bench.reliable(fit))) {
             PeerTurn singles = new PeerTurn(1, CROWD, 1);

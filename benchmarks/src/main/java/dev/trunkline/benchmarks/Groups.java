@@ -12,7 +12,6 @@ final class Groups implements Scenario {
 
     private static final int LOADERS = 8;
     private static final int BATCH = 100;
-    private static final int MOST_REPETITIONS = 3;
     private static final int MANY = 64;
 
     @Override
@@ -28,7 +27,7 @@ final class Groups implements Scenario {
     @Override
     public List<Result> run(Workbench bench) throws Exception {
         List<Integer> numbers = bench.effort().series().groups();
-        Scaling scaling = new Scaling(bench.atMost(MOST_REPETITIONS), name(), name())
+        Scaling scaling = new Scaling(bench.forPeers(), name(), name())
                 .run(numbers, groups -> new Turn(Design.TRUNKLINE, new PeerTurn(groups, LOADERS, BATCH)));
         int one = numbers.getFirst();
         return Stream.of(

@@ -93,7 +93,7 @@ public final class Main implements Callable<Integer> {
             paramLabel = "NAME",
             split = ",",
             description =
-                    "Systems of the scenarios that compare several (default: all). Trunkline is always among them.")
+                    "Systems of the scenarios that compare several (default: all, quick: some). Trunkline is always among them.")
     private @Nullable List<String> systems;
 
     @Option(
@@ -178,7 +178,7 @@ public final class Main implements Callable<Integer> {
 
     private List<Design> systems() {
         if (systems == null) {
-            return Design.ALL;
+            return quick ? Design.FEW : Design.ALL;
         }
         for (String system : systems) {
             if (Design.ALL.stream().noneMatch(design -> design.name().equals(system))) {

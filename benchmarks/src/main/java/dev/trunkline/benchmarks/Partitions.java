@@ -10,7 +10,6 @@ final class Partitions implements Scenario {
 
     private static final int LOADERS = 8;
     private static final int BATCH = 100;
-    private static final int MOST_REPETITIONS = 3;
 
     @Override
     public String name() {
@@ -24,7 +23,7 @@ final class Partitions implements Scenario {
 
     @Override
     public List<Result> run(Workbench bench) throws Exception {
-        return new Scaling(bench.atMost(MOST_REPETITIONS), name(), name())
+        return new Scaling(bench.forPeers(), name(), name())
                 .run(
                         bench.effort().series().partitions(),
                         partitions -> new Turn(Design.trunkline(partitions), new PeerTurn(1, LOADERS, BATCH)))

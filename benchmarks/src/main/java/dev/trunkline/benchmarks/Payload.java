@@ -10,7 +10,6 @@ final class Payload implements Scenario {
 
     private static final int LOADERS = 4;
     private static final int BATCH = 20;
-    private static final int MOST_REPETITIONS = 3;
     private static final int MOST_BYTES_AHEAD = 64 * 1024 * 1024;
     private static final List<String> FIT = List.of("trunkline", "textbook-batches", "kafka", "kafka-flush");
 
@@ -33,7 +32,7 @@ final class Payload implements Scenario {
                 byte[] payload = new byte[bytes];
                 new Random(bytes).nextBytes(payload);
                 PeerTurn turn = new PeerTurn(1, LOADERS, BATCH).withPayload(payload, MOST_BYTES_AHEAD / bytes);
-                new PeerContest(bench.atMost(MOST_REPETITIONS), name(), turn)
+                new PeerContest(bench.forPeers(), name(), turn)
                         .run(peers.all(), design -> Target.none()).stream()
                                 .map(result -> result.at("bytes", bytes)
                                         .with("megabytesPerSecond", result.value() * bytes / 1e6))

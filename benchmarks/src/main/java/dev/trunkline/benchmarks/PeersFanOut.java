@@ -10,7 +10,6 @@ final class PeersFanOut implements Scenario {
 
     private static final int LOADERS = 8;
     private static final int BATCH = 100;
-    private static final int MOST_REPETITIONS = 3;
     private static final int MANY = 64;
 
     @Override
@@ -30,7 +29,7 @@ final class PeersFanOut implements Scenario {
         try (Peers peers = new Peers(bench, designs)) {
             for (int groups : bench.effort().series().peerGroups()) {
                 PeerTurn turn = new PeerTurn(groups, LOADERS, BATCH);
-                new PeerContest(bench.atMost(MOST_REPETITIONS), name(), turn)
+                new PeerContest(bench.forPeers(), name(), turn)
                         .run(peers.all(), design -> target(design, groups)).stream()
                                 .map(result -> result.at("groups", groups))
                                 .forEach(results::add);

@@ -15,7 +15,6 @@ import org.HdrHistogram.Histogram;
 final class PeersLatency implements Scenario {
 
     private static final Pace PACE = new Pace(1, 100);
-    private static final int MOST_REPETITIONS = 3;
 
     @Override
     public String name() {
@@ -30,7 +29,7 @@ final class PeersLatency implements Scenario {
     @Override
     public List<Result> run(Workbench bench) throws Exception {
         try (Peers peers = new Peers(bench, bench.reliable(design -> true))) {
-            Contest contest = new Contest(bench.atMost(MOST_REPETITIONS), name());
+            Contest contest = new Contest(bench.forPeers(), name());
             Map<Design, Histogram> all = new LinkedHashMap<>();
             peers.all().forEach((design, peer) -> {
                 Histogram mine = Pace.latencies();

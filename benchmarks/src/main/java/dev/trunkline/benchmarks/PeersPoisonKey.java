@@ -14,7 +14,6 @@ final class PeersPoisonKey implements Scenario {
     private static final int PUBLISHERS = 4;
     private static final int BATCH = 20;
     private static final int MOST_AHEAD = 20_000;
-    private static final int MOST_REPETITIONS = 3;
     private static final String POISON = Samples.key(0);
     private static final String EVEN = "even";
     private static final String POISONED = "poisoned";
@@ -35,7 +34,7 @@ final class PeersPoisonKey implements Scenario {
         for (Design design : bench.reliable(fit -> true)) {
             try (Peer peer = design.open(bench.address())) {
                 String scenario = name() + "-" + design.name();
-                results.add(new Contest(bench.atMost(MOST_REPETITIONS), scenario)
+                results.add(new Contest(bench.forPeers(), scenario)
                         .with(EVEN, seconds -> rateOfOthers(peer, false, Math.max(seconds, design.leastSeconds())))
                         .with(POISONED, seconds -> rateOfOthers(peer, true, Math.max(seconds, design.leastSeconds())))
                         .run()

@@ -12,7 +12,6 @@ final class Processes implements Scenario {
     private static final int GROUPS = 16;
     private static final int LOADERS = 8;
     private static final int BATCH = 100;
-    private static final int MOST_REPETITIONS = 3;
     private static final int MANY = 4;
 
     @Override
@@ -31,7 +30,7 @@ final class Processes implements Scenario {
         PeerTurn turn = new PeerTurn(GROUPS, LOADERS, BATCH);
         try (Peers peers = new Peers(bench, List.of(Design.TRUNKLINE, Design.REFERENCE_COUNTS))) {
             for (int processes : bench.effort().series().processes()) {
-                new PeerContest(bench.atMost(MOST_REPETITIONS), name(), turn)
+                new PeerContest(bench.forPeers(), name(), turn)
                                 .consuming((design, flow) -> start(bench, design, processes, flow))
                                 .run(peers.all(), design -> processes == MANY ? Target.atLeast(5) : Target.none())
                                 .stream()

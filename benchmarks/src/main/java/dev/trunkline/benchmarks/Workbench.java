@@ -55,6 +55,11 @@ final class Workbench {
         return new Workbench(address, less, systems, progress);
     }
 
+    /** The same with half of the repetitions, for many systems. */
+    Workbench forPeers() {
+        return atMost((effort.repetitions() + 1) / 2);
+    }
+
     /** The same with turns of so many seconds. */
     Workbench lasting(double seconds) {
         return new Workbench(address, effort.withSeconds(seconds), systems, progress);

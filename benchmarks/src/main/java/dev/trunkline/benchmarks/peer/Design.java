@@ -115,6 +115,10 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
             KAFKA_FLUSH,
             ARTEMIS);
 
+    /** Enough for a first look. */
+    public static final List<Design> FEW =
+            List.of(TRUNKLINE, TEXTBOOK_BATCHES, VISIBILITY_TIMEOUT, REFERENCE_COUNTS, KAFKA);
+
     /** What a design can do. */
     public enum Trait {
         /** Its messages are in PostgreSQL. */
@@ -136,7 +140,7 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
     }
 
     private static Design of(String name, String words, Opening opening, Trait... traits) {
-        return new Design(name, words, opening, Set.copyOf(Arrays.asList(traits)), 0);
+        return new Design(name, words, opening, Set.copyOf(Arrays.asList(traits)), 1);
     }
 
     /** Trunkline with a topic of so many partitions; 16 is the default. */
