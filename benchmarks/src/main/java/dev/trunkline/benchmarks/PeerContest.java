@@ -90,13 +90,13 @@ final class PeerContest {
         private boolean warm;
         private long handled;
         private Usage usage = new Usage(0, 0, 0, 0);
-        private long peakHeap;
+        private MemoryUse memory = MemoryUse.NONE;
 
         void add(PeerTurn.Seen seen) {
             if (warm) {
                 handled += seen.handled();
                 usage = usage.plus(seen.usage());
-                peakHeap = Math.max(peakHeap, seen.peakHeap());
+                memory = memory.max(seen.memory());
             }
             warm = true;
         }
@@ -107,7 +107,11 @@ final class PeerContest {
             figures.put("rowsWrittenPerMessage", per(usage.rows()));
             figures.put("deadRowsPerMessage", per(usage.dead()));
             figures.put("databaseMicrosPerMessage", per(usage.cpuSeconds() * 1e6));
-            figures.put("peakHeapMegabytes", peakHeap / (1024 * 1024));
+            figures.put("peakHeapMegabytes", memory.peakHeap());
+            figures.put("residentMegabytes", memory.resident());
+            if (memory.broker() > 0) {
+                figures.put("brokerMegabytes", memory.broker());
+            }
             return figures;
         }
 

@@ -67,9 +67,8 @@ record PeerTurn(
      * @param perSecond messages handled in a second, by all groups together
      * @param handled messages, by all groups together, until the end
      * @param usage of the database from the first message to the end
-     * @param peakHeap of this process, in bytes
      */
-    record Seen(double perSecond, long handled, Usage usage, long peakHeap) {}
+    record Seen(double perSecond, long handled, Usage usage, MemoryUse memory) {}
 
     Seen run(Address address, Peer peer, double seconds) throws Exception {
         return run(address, peer, Consumers::inThisProcess, seconds);
@@ -80,9 +79,10 @@ record PeerTurn(
         try (Meter meter = new Meter(address);
                 Flow flow = new Flow(groups, mostAhead)) {
             Usage before = meter.read();
-            Heap.reset();
+            MemoryUse.reset();
             double perSecond = publish(peer, flow, start, seconds);
-            return new Seen(perSecond, flow.handled(), meter.read().since(before), Heap.peak());
+            MemoryUse memory = MemoryUse.read(peer.broker().stream());
+            return new Seen(perSecond, flow.handled(), meter.read().since(before), memory);
         }
     }
 

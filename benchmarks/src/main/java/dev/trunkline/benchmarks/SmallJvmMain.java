@@ -31,7 +31,7 @@ final class SmallJvmMain {
                 case DRAIN -> drain(installation, messages);
             }
         }
-        System.out.println("peak heap " + Heap.peak() / (1024 * 1024) + " MB");
+        System.out.println("peak heap " + MemoryUse.peak() / (1024 * 1024) + " MB");
     }
 
     /** Half of the messages go one by one, half in batches. */

@@ -4,6 +4,7 @@ import jakarta.jms.Connection;
 import jakarta.jms.JMSException;
 import jakarta.jms.Session;
 import java.io.IOException;
+import java.util.Optional;
 import org.apache.activemq.artemis.jms.client.ActiveMQConnectionFactory;
 
 /** Artemis with one broker. Each clearing is a topic of its own with a subscription for each group, so that nothing of an earlier one can get in. */
@@ -41,6 +42,11 @@ final class Artemis implements Peer {
 
     static String subscription(String topic, int group) {
         return topic + "-group-" + group;
+    }
+
+    @Override
+    public Optional<ProcessHandle> broker() {
+        return Optional.of(broker.process());
     }
 
     @Override

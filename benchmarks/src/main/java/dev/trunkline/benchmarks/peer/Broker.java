@@ -53,6 +53,10 @@ final class Broker implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
+    ProcessHandle process() {
+        return process.toHandle();
+    }
+
     private static String tail(Path file) throws IOException {
         List<String> lines = Files.readAllLines(file);
         return String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL), lines.size()));

@@ -61,6 +61,11 @@ final class Kafka implements Peer {
     }
 
     @Override
+    public Optional<ProcessHandle> broker() {
+        return Optional.of(broker.process());
+    }
+
+    @Override
     public Member join() {
         return new KafkaMember(broker.address(), topic());
     }

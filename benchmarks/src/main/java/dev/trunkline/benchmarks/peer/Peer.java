@@ -1,5 +1,7 @@
 package dev.trunkline.benchmarks.peer;
 
+import java.util.Optional;
+
 /** A way to bring messages from publishers to groups. It may be open in several processes; one of them clears it. */
 public interface Peer extends AutoCloseable {
 
@@ -11,6 +13,11 @@ public interface Peer extends AutoCloseable {
 
     /** Begins anew, with no messages, for the groups 0, 1 … */
     void clear(int groups) throws Exception;
+
+    /** The process of its broker, if it needs one. */
+    default Optional<ProcessHandle> broker() {
+        return Optional.empty();
+    }
 
     /** This process's part in it, from now on. */
     Member join() throws Exception;

@@ -14,11 +14,8 @@ record Library(String name, String properties) {
             maven("Trunkline", "dev.trunkline", "trunkline-core"),
             maven("HikariCP", "com.zaxxer", "HikariCP"),
             new Library("kafka-clients", "kafka/kafka-version.properties"),
-            maven("Artemis", "org.apache.activemq", "artemis-server"),
-            maven("Artemis client", "org.apache.activemq", "artemis-core-client"),
-            maven("db-scheduler", "com.github.kagkarlsson", "db-scheduler"),
-            maven("JobRunr", "org.jobrunr", "jobrunr"),
-            maven("Spring JDBC", "org.springframework", "spring-jdbc"));
+            maven("Artemis", "org.apache.artemis", "artemis-server"),
+            maven("db-scheduler", "com.github.kagkarlsson", "db-scheduler"));
 
     private static Library maven(String name, String group, String artifact) {
         return new Library(name, "META-INF/maven/" + group + "/" + artifact + "/pom.properties");
