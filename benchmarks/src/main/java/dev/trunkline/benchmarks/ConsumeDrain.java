@@ -51,7 +51,7 @@ final class ConsumeDrain implements Scenario {
                                     GROUP,
                                     FETCH,
                                     "select … order by primary key of the same messages, a row each, 1,000 at a time, binary",
-                                    Target.atLeast(0.40))
+                                    Target.atLeast(0.50))
                             .with("messages", messages),
                     turns.compare(
                                     name() + "-textbook",

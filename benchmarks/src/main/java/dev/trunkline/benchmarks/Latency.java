@@ -46,7 +46,7 @@ final class Latency implements Scenario {
                             "commit of one inserted row + NOTIFY until LISTEN hears it, the sum of the medians at the same pace",
                             least,
                             Numbers.ratios(turns.of(THERE), least),
-                            Target.atMost(3, "publish to handler / baseline"))
+                            Target.atMost(2, "publish to handler / baseline"))
                     .with("commitMillis", Numbers.median(turns.of(COMMIT)))
                     .with("notifyMillis", Numbers.median(turns.of(NOTIFY)))
                     .with("sameInstanceMillis", Numbers.median(turns.of(HERE)))

@@ -100,6 +100,7 @@ record PeerTurn(
             long from = System.nanoTime();
             long before = flow.handled();
             Pace.sleepUntil(end);
+            flow.awaitMore(before);
             perSecond = (flow.handled() - before) * 1e9 / (System.nanoTime() - from);
             published = 1 + shift.join();
             flow.await(published);

@@ -30,8 +30,8 @@ final class PublishSingle implements Scenario {
                     .with("many", many::rate)
                     .run();
             return List.of(
-                    compare(turns, "few", CONNECTIONS, Target.atLeast(1.5)),
-                    compare(turns, "many", CROWD, Target.atLeast(4.0)));
+                    compare(turns, "few", CONNECTIONS, Target.atLeast(2)),
+                    compare(turns, "many", CROWD, Target.atLeast(6)));
         }
     }
 

@@ -44,7 +44,7 @@ final class PublishTransactional implements Scenario {
                 long rows = businessRows(bench, installation);
                 long messages = installation.count();
                 return List.of(
-                        turns.compare(name(), "transactions/s", "publishing", "raw", words(), Target.atLeast(0.75))
+                        turns.compare(name(), "transactions/s", "publishing", "raw", words(), Target.atLeast(0.80))
                                 .with("drainMillis", Numbers.median(Numbers.array(drains)))
                                 .with("drainMillisMax", Numbers.max(Numbers.array(drains)))
                                 .with("businessRows", rows)
