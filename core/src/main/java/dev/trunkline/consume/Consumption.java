@@ -124,7 +124,7 @@ final class Consumption implements Dispatcher.Work {
             parking.park(ticked);
         }
         parking.load(holdings.session());
-        boolean lonely = suspicion.look(holdings.session(), recorder::isQuiet);
+        boolean lonely = status != GroupStatus.PAUSED && suspicion.look(holdings.session(), recorder::isQuiet);
         watchHealth();
         long now = System.nanoTime();
         long next = Math.min(dispatcher.locked(() -> runs.tryAgain(now)), lonely ? LONELY_PAUSE : Long.MAX_VALUE);
@@ -156,6 +156,9 @@ final class Consumption implements Dispatcher.Work {
         status = view.status();
         group = view.name() == null ? group : view.name();
         historyHeld = view.historyHeld();
+        if (status == GroupStatus.PAUSED) {
+            suspicion.pause(holdings.all()::contains);
+        }
         warnOfLongUnits();
         nextTick = System.nanoTime() + (long) (1e9 * ThreadLocalRandom.current().nextDouble(0.8, 1.2));
     }

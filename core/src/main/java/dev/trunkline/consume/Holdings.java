@@ -187,7 +187,7 @@ final class Holdings {
                 Owned partition = all.next();
                 if (partition.isStopped()) {
                     runs.drop(partition);
-                    solitude.release(partition);
+                    solitude.releaseIf(run -> run.owned == partition);
                     if (partition.isLost()) {
                         all.remove();
                         lost.add(partition);

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Runs that may be handled, by priority level. Of ten choices six go to the highest level first, three to the normal one, and one to the lowest. */
+/** Runs that may be handled, by priority level, and before all of them one that is to be handled alone. Of ten choices six go to the highest level first, three to the normal one, and one to the lowest. */
 final class Ready {
 
     private static final int NORMAL = 0;
@@ -17,6 +17,7 @@ final class Ready {
     private static final int[][] ORDERS = {{NORMAL, HIGH, LOW}, {HIGH, NORMAL, LOW}, {LOW, HIGH, NORMAL}};
 
     private final int partitions;
+    private final ArrayDeque<Run> alone = new ArrayDeque<>(1);
     private final List<ArrayDeque<Run>> levels = new ArrayList<>();
     private int choice;
 
@@ -31,8 +32,21 @@ final class Ready {
         levels.get(run.strand.number() / partitions).add(run);
     }
 
+    void addAlone(Run run) {
+        alone.add(run);
+    }
+
+    /** Takes the one that is to be handled alone. */
+    @Nullable
+    Run pollAlone() {
+        return alone.poll();
+    }
+
     @Nullable
     Run poll() {
+        if (!alone.isEmpty()) {
+            return alone.poll();
+        }
         if (levels.size() == 1) {
             return levels.getFirst().poll();
         }
@@ -47,7 +61,7 @@ final class Ready {
     }
 
     int size() {
-        int size = 0;
+        int size = alone.size();
         for (ArrayDeque<Run> level : levels) {
             size += level.size();
         }
@@ -55,14 +69,17 @@ final class Ready {
     }
 
     void removeIf(Predicate<Run> condition, Consumer<Run> action) {
-        for (ArrayDeque<Run> level : levels) {
-            level.removeIf(run -> {
-                boolean gone = condition.test(run);
-                if (gone) {
-                    action.accept(run);
-                }
-                return gone;
-            });
-        }
+        removeIf(alone, condition, action);
+        levels.forEach(level -> removeIf(level, condition, action));
+    }
+
+    private static void removeIf(ArrayDeque<Run> runs, Predicate<Run> condition, Consumer<Run> action) {
+        runs.removeIf(run -> {
+            boolean gone = condition.test(run);
+            if (gone) {
+                action.accept(run);
+            }
+            return gone;
+        });
     }
 }

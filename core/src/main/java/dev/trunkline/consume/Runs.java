@@ -357,12 +357,35 @@ final class Runs {
     /** The first messages of runs that were held may be handled: they were noted. */
     void note(List<Run> runs) {
         for (Run run : runs) {
-            Item head = run.front().peekFirst();
-            if (head != null) {
-                head.noted = true;
-                noted++;
-            }
+            note(run);
             enqueue(run);
+        }
+    }
+
+    /** The first message of a run that was held may be handled, and none beside it. */
+    void noteAlone(Run run) {
+        if (run.owned.isStopped()) {
+            discard(run);
+        } else {
+            note(run);
+            ready.addAlone(run);
+        }
+    }
+
+    private void note(Run run) {
+        Item head = run.front().peekFirst();
+        if (head != null) {
+            head.noted = true;
+            noted++;
+        }
+    }
+
+    /** Holds again what was to be handled alone, unless it has begun. */
+    void putOffAlone() {
+        Run run = ready.pollAlone();
+        if (run != null) {
+            run.front().forEach(this::unnote);
+            hold(run);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.trunkline.consume;
 
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Lets one run be handled while no other is, in the whole process: if the process dies then, it died of it. */
@@ -10,7 +11,11 @@ final class Solitude {
 
     /** Whether it is this run's. From now on no other run is begun; those that are under way end first. */
     boolean claim(Run run) {
-        return alone.compareAndSet(null, run) || alone.get() == run;
+        return alone.compareAndSet(null, run) || isOf(run);
+    }
+
+    boolean isOf(Run run) {
+        return alone.get() == run;
     }
 
     boolean mayRun(Run run) {
@@ -23,8 +28,8 @@ final class Solitude {
         return alone.compareAndSet(run, null);
     }
 
-    /** Nobody of a partition needs it any more. */
-    void release(Owned owned) {
-        alone.updateAndGet(run -> run != null && run.owned == owned ? null : run);
+    /** Runs of a kind do not need it any more. */
+    void releaseIf(Predicate<Run> which) {
+        alone.updateAndGet(run -> run != null && which.test(run) ? null : run);
     }
 }

@@ -4,8 +4,10 @@ import dev.trunkline.consume.LetterTable.Burial;
 import dev.trunkline.consume.LetterTable.Fenced;
 import dev.trunkline.consume.Run.Item;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,7 +66,10 @@ final class Suspicion {
         return false;
     }
 
-    /** Some suspects at a time; and only if there are none, one that must be alone. */
+    /**
+     * Some suspects at a time; and only if there are none, one that must be alone. It waits until all others have ended, so from then on none is
+     * noted before it: that one could not begin.
+     */
     private void choose(List<Run> some, List<Run> prime) {
         if (runs.noted() > 0) {
             return;
@@ -74,12 +79,22 @@ final class Suspicion {
             boolean alone = head != null && head.strand.mustRunAlone(head.message.offset());
             (alone ? prime : some).add(run);
         }
-        while (some.size() > AT_ONCE) {
+        prime.sort(Comparator.comparing(run -> !solitude.isOf(run)));
+        int most = !prime.isEmpty() && solitude.isOf(prime.getFirst()) ? 0 : AT_ONCE;
+        while (some.size() > most) {
             runs.hold(some.removeLast());
         }
         while (prime.size() > (some.isEmpty() ? 1 : 0)) {
             runs.hold(prime.removeLast());
         }
+    }
+
+    /** The group is paused. Others do not wait for the one of it that wanted to be alone, unless it has begun. */
+    void pause(Predicate<Owned> its) {
+        dispatcher.locked(() -> {
+            runs.putOffAlone();
+            solitude.releaseIf(run -> its.test(run.owned) && !run.isWithWorker);
+        });
     }
 
     private void note(long session, List<Run> some, boolean alone) {
@@ -92,7 +107,9 @@ final class Suspicion {
         } finally {
             boolean now = done;
             dispatcher.locked(() -> {
-                if (now) {
+                if (now && alone) {
+                    some.forEach(runs::noteAlone);
+                } else if (now) {
                     runs.note(some);
                 } else {
                     some.forEach(runs::hold);

@@ -16,7 +16,10 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -158,9 +161,29 @@ class LettersKilledTest {
     }
 
     private void await(Callable<Boolean> condition) {
-        Awaitility.await("seed " + seed)
-                .atMost(Duration.ofSeconds(30))
-                .pollInterval(Duration.ofMillis(50))
-                .until(condition);
+        try {
+            Awaitility.await("seed " + seed)
+                    .atMost(Duration.ofSeconds(30))
+                    .pollInterval(Duration.ofMillis(50))
+                    .until(condition);
+        } catch (ConditionTimeoutException late) {
+            throw new AssertionError("seed " + seed + ": " + perKey * KEYS + " published; there are " + state(), late);
+        }
+    }
+
+    private String state() {
+        return Stream.of(
+                        "effect",
+                        "poison",
+                        "trunkline.attempt",
+                        "trunkline.parked",
+                        "trunkline.blocked",
+                        "trunkline.dead_letter",
+                        "trunkline.suspect",
+                        "trunkline.holder",
+                        "trunkline.session")
+                .map(table ->
+                        table + " " + database.query("select t::text from " + table + " t order by 1 desc limit 25"))
+                .collect(Collectors.joining("\n"));
     }
 }
