@@ -3,6 +3,10 @@ package dev.trunkline.benchmarks;
 import dev.trunkline.Log;
 import dev.trunkline.LogMessage;
 import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.benchmarks.peer.Design;
+import dev.trunkline.benchmarks.peer.Member;
+import dev.trunkline.benchmarks.peer.Peer;
+import dev.trunkline.benchmarks.peer.Sender;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -33,7 +37,7 @@ final class ConsumeDrain implements Scenario {
         int messages = bench.effort().amounts().consumeMessages();
         try (Installation installation = bench.install("drain", true);
                 Connection fetching = bench.address().connectBinary();
-                TextbookQueue queue = new TextbookQueue(bench)) {
+                Peer queue = Design.TEXTBOOK_BATCHES.open(bench.address())) {
             bench.progress("%s: publishing and copying %d messages".formatted(name(), messages));
             installation.publish(messages);
             copy(bench, installation);
@@ -42,7 +46,7 @@ final class ConsumeDrain implements Scenario {
             Contest.Turns turns = new Contest(bench.atMost(MOST_REPETITIONS), name())
                     .with(FETCH, seconds -> fetch(fetching, installation, messages))
                     .with(GROUP, seconds -> group.drain())
-                    .with(QUEUE, seconds -> queue.drain(messages))
+                    .with(QUEUE, seconds -> drain(bench, queue, messages))
                     .run();
             return List.of(
                     turns.compare(
@@ -58,10 +62,36 @@ final class ConsumeDrain implements Scenario {
                                     "messages/s",
                                     GROUP,
                                     QUEUE,
-                                    TextbookQueue.WORDS,
+                                    Design.TEXTBOOK_BATCHES.words(),
                                     Target.atLeast(10))
                             .with("messages", messages));
         }
+    }
+
+    /** A queue with as many messages, which were put in before. */
+    private static double drain(Workbench bench, Peer queue, int messages) throws Exception {
+        queue.clear(1);
+        Tally taken = new Tally("taken from the queue");
+        long nanos;
+        try (Member member = queue.join()) {
+            try (Crew crew = Crew.of(2, () -> putter(member.sender()))) {
+                crew.times(messages / BATCH);
+            }
+            bench.settle();
+            long began = System.nanoTime();
+            member.consume(0, letter -> taken.add());
+            taken.await(messages);
+            nanos = System.nanoTime() - began;
+        }
+        taken.require(messages);
+        return messages * 1e9 / nanos;
+    }
+
+    private static Crew.Worker putter(Sender sender) {
+        return () -> {
+            sender.send(Samples.letters(BATCH));
+            return BATCH;
+        };
     }
 
     /** The rows lie in the order in which they are fetched, with fresh statistics: the baseline at its best. */

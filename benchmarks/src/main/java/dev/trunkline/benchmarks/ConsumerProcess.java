@@ -1,11 +1,11 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.benchmarks.database.Address;
+import dev.trunkline.benchmarks.database.ChildJvm;
 import dev.trunkline.benchmarks.peer.Design;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -20,18 +20,10 @@ final class ConsumerProcess implements AutoCloseable {
     private final Thread listening;
 
     ConsumerProcess(Address address, Design design, List<Integer> groups, Flow flow) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        ProcessBuilder builder = new ProcessBuilder(
-                        java,
-                        "-Xmx512m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        ConsumerProcessMain.class.getName())
-                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        ProcessBuilder builder =
+                ChildJvm.of(ConsumerProcessMain.class, "-Xmx512m").redirectError(ProcessBuilder.Redirect.INHERIT);
         Map<String, String> environment = builder.environment();
-        environment.put(SmallJvmMain.URL, address.url());
-        environment.put(SmallJvmMain.USER, address.user());
-        environment.put(SmallJvmMain.PASSWORD, address.password());
+        address.putInto(environment);
         environment.put(ConsumerProcessMain.DESIGN, design.name());
         environment.put(
                 ConsumerProcessMain.GROUPS, groups.stream().map(String::valueOf).collect(Collectors.joining(",")));

@@ -4,6 +4,8 @@ import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.peer.Design;
 import dev.trunkline.benchmarks.peer.Member;
 import dev.trunkline.benchmarks.peer.Peer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
@@ -22,10 +24,7 @@ final class ConsumerProcessMain {
     private ConsumerProcessMain() {}
 
     public static void main(String[] arguments) throws Exception {
-        Address address = new Address(
-                System.getenv(SmallJvmMain.URL),
-                System.getenv(SmallJvmMain.USER),
-                System.getenv(SmallJvmMain.PASSWORD));
+        Address address = Address.fromEnvironment();
         Design design = Design.named(System.getenv(DESIGN));
         Map<Integer, AtomicLong> handled = new TreeMap<>();
         CountDownLatch ended = new CountDownLatch(1);
@@ -59,8 +58,8 @@ final class ConsumerProcessMain {
             while (System.in.read() >= 0) {
                 // only the end counts
             }
-        } catch (java.io.IOException e) {
-            throw new java.io.UncheckedIOException(e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         } finally {
             ended.countDown();
         }

@@ -38,7 +38,8 @@ final class Flow implements AutoCloseable {
         int ahead = leastAhead;
         while (!closed) {
             long now = slowest();
-            double perSecond = now * 1e9 / (System.nanoTime() - began);
+            began = now == 0 ? System.nanoTime() : began; // to join may take long, and says nothing of the rate
+            double perSecond = now * 1e9 / (System.nanoTime() - began + LOOK);
             int allowed = Math.max(ahead, (int) Math.min(perSecond * SECONDS_AHEAD, mostAhead));
             room.release(Math.toIntExact(now - seen + allowed - ahead));
             seen = now;

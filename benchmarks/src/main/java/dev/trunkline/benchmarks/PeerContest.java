@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** Peers that do the same by turns, and what each turn has cost. */
 final class PeerContest {
@@ -16,29 +15,18 @@ final class PeerContest {
     private final Workbench bench;
     private final String scenario;
     private final PeerTurn turn;
-
-    private final @Nullable Starting starting;
-
-    /** Begins to consume for a design. */
-    @FunctionalInterface
-    interface Starting {
-        PeerTurn.Consumers start(Design design, Flow flow) throws Exception;
-    }
+    private final Function<Design, PeerTurn.Start> consuming;
 
     PeerContest(Workbench bench, String scenario, PeerTurn turn) {
-        this(bench, scenario, turn, null);
+        this(bench, scenario, turn, design -> PeerTurn.Consumers::inThisProcess);
     }
 
-    private PeerContest(Workbench bench, String scenario, PeerTurn turn, @Nullable Starting starting) {
+    /** @param consuming who begins to consume for a design */
+    PeerContest(Workbench bench, String scenario, PeerTurn turn, Function<Design, PeerTurn.Start> consuming) {
         this.bench = bench;
         this.scenario = scenario;
         this.turn = turn;
-        this.starting = starting;
-    }
-
-    /** With others that consume, instead of the process that publishes. */
-    PeerContest consuming(Starting others) {
-        return new PeerContest(bench, scenario, turn, others);
+        this.consuming = consuming;
     }
 
     /** Trunkline against each of the others. */
@@ -49,8 +37,8 @@ final class PeerContest {
             Costs mine = new Costs();
             costs.put(design, mine);
             contest.with(design.name(), seconds -> {
-                PeerTurn.Seen seen =
-                        turn.run(bench.address(), peer, start(design), Math.max(seconds, design.leastSeconds()));
+                PeerTurn.Seen seen = turn.run(
+                        bench.address(), peer, consuming.apply(design), Math.max(seconds, design.leastSeconds()));
                 mine.add(seen);
                 return seen.perSecond();
             });
@@ -79,10 +67,6 @@ final class PeerContest {
             }
         }
         return results;
-    }
-
-    private PeerTurn.Start start(Design design) {
-        return starting == null ? PeerTurn.Consumers::inThisProcess : (member, flow) -> starting.start(design, flow);
     }
 
     /** What the turns of one peer have cost, without the first, which is the warm-up. */

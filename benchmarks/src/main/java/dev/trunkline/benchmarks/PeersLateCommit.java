@@ -7,7 +7,9 @@ import dev.trunkline.benchmarks.peer.Member;
 import dev.trunkline.benchmarks.peer.Peer;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -60,7 +62,7 @@ final class PeersLateCommit implements Scenario {
             arrived[i] = arrivals.count(0, LATE);
             sent[i] = LATE;
         }
-        double lost = LATE * rounds - java.util.Arrays.stream(arrived).sum();
+        double lost = LATE * rounds - Arrays.stream(arrived).sum();
         return Result.of(
                         name() + "-" + design.name(),
                         "late messages that arrived",
@@ -98,7 +100,7 @@ final class PeersLateCommit implements Scenario {
                 member.send(connection, letters(i, i + LATE));
                 connection.commit();
             }
-        } catch (java.sql.SQLException e) {
+        } catch (SQLException e) {
             throw new CompletionException(e);
         }
     }

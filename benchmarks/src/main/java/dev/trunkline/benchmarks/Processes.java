@@ -30,10 +30,12 @@ final class Processes implements Scenario {
         PeerTurn turn = new PeerTurn(GROUPS, LOADERS, BATCH);
         try (Peers peers = new Peers(bench, List.of(Design.TRUNKLINE, Design.REFERENCE_COUNTS))) {
             for (int processes : bench.effort().series().processes()) {
-                new PeerContest(bench.forPeers(), name(), turn)
-                                .consuming((design, flow) -> start(bench, design, processes, flow))
-                                .run(peers.all(), design -> processes == MANY ? Target.atLeast(5) : Target.none())
-                                .stream()
+                new PeerContest(
+                                bench.forPeers(),
+                                name(),
+                                turn,
+                                design -> (member, flow) -> start(bench, design, processes, flow))
+                        .run(peers.all(), design -> processes == MANY ? Target.atLeast(5) : Target.none()).stream()
                                 .map(result -> result.at(name(), processes))
                                 .forEach(results::add);
             }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import java.util.function.ToDoubleFunction;
 
 /** The same turn of Trunkline for several numbers of something, each against one of them. */
@@ -55,11 +56,7 @@ final class Scaling {
 
     /** A figure of every number, against that of one of them. */
     List<Result> compare(
-            String suffix,
-            String unit,
-            int base,
-            ToDoubleFunction<Seen> figure,
-            java.util.function.IntFunction<Target> targets) {
+            String suffix, String unit, int base, ToDoubleFunction<Seen> figure, IntFunction<Target> targets) {
         return seen.keySet().stream()
                 .map(number -> Result.of(
                                 scenario + suffix,

@@ -1,8 +1,8 @@
 package dev.trunkline.benchmarks;
 
 import dev.trunkline.benchmarks.database.Address;
+import dev.trunkline.benchmarks.database.ChildJvm;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Map;
 
 /**
@@ -20,14 +20,9 @@ record SmallJvm(Address address, String schema, String heap) {
 
     /** Runs it and waits for its end. */
     End run(Task task, int messages) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        ProcessBuilder builder = new ProcessBuilder(
-                        java, heap, "-cp", System.getProperty("java.class.path"), SmallJvmMain.class.getName())
-                .redirectErrorStream(true);
+        ProcessBuilder builder = ChildJvm.of(SmallJvmMain.class, heap).redirectErrorStream(true);
         Map<String, String> environment = builder.environment();
-        environment.put(SmallJvmMain.URL, address.url());
-        environment.put(SmallJvmMain.USER, address.user());
-        environment.put(SmallJvmMain.PASSWORD, address.password());
+        address.putInto(environment);
         environment.put(SmallJvmMain.SCHEMA, schema);
         environment.put(SmallJvmMain.TASK, task.name());
         environment.put(SmallJvmMain.MESSAGES, Integer.toString(messages));

@@ -10,9 +10,6 @@ import org.jspecify.annotations.Nullable;
 /** The program of a {@link SmallJvm}. */
 final class SmallJvmMain {
 
-    static final String URL = "TRUNKLINE_BENCH_URL";
-    static final String USER = "TRUNKLINE_BENCH_USER";
-    static final String PASSWORD = "TRUNKLINE_BENCH_PASSWORD";
     static final String SCHEMA = "TRUNKLINE_BENCH_SCHEMA";
     static final String TASK = "TRUNKLINE_BENCH_TASK";
     static final String MESSAGES = "TRUNKLINE_BENCH_MESSAGES";
@@ -23,7 +20,7 @@ final class SmallJvmMain {
     private SmallJvmMain() {}
 
     public static void main(String[] arguments) throws Exception {
-        Address address = new Address(System.getenv(URL), System.getenv(USER), System.getenv(PASSWORD));
+        Address address = Address.fromEnvironment();
         int messages = Integer.parseInt(System.getenv(MESSAGES));
         try (Installation installation = new Installation(address, System.getenv(SCHEMA), true)) {
             switch (SmallJvm.Task.valueOf(System.getenv(TASK))) {

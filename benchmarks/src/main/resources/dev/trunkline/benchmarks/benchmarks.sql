@@ -58,39 +58,6 @@ select r."offset", r.id, r.unit, r.appended_at, r.published_at, r.partition, r.u
 from trunkline_bench_raw.# r
 order by r.partition, r."offset"
 
--- name: createQueue
-create table trunkline_bench_raw.queue (
-    id          bigserial primary key,
-    created_at  timestamptz not null default now(),
-    status      text not null,
-    key         text not null,
-    payload     bytea not null
-) with (autovacuum_enabled = off);
-create index on trunkline_bench_raw.queue (status, id)
-
--- name: dropQueue
-drop table if exists trunkline_bench_raw.queue
-
--- name: emptyQueue
-truncate trunkline_bench_raw.queue
-
--- name: fillQueue
-insert into trunkline_bench_raw.queue (status, key, payload)
-select ?, 'key-' || n, ? from generate_series(1, ?) as s (n)
-
--- name: analyzeQueue
-vacuum analyze trunkline_bench_raw.queue
-
--- name: takeFromQueue
-select q.id, q.key, q.payload from trunkline_bench_raw.queue q
-where q.status = 'new' order by q.id limit # for update skip locked
-
--- name: finishInQueue
-update trunkline_bench_raw.queue set status = 'done' where id = any (?)
-
--- name: leftInQueue
-select count(*) from trunkline_bench_raw.queue q where q.status = 'new'
-
 -- name: kept
 select sum(o."end" - o.first)
 from trunkline.topic t

@@ -19,6 +19,15 @@ public final class Query {
         }
     }
 
+    /** One after the other, each in a transaction of its own. */
+    public static void execute(Address address, String... statements) throws SQLException {
+        try (Connection connection = address.connect()) {
+            for (String statement : statements) {
+                execute(connection, statement);
+            }
+        }
+    }
+
     /** The first column of all rows. */
     public static List<String> texts(Connection connection, String sql, Object... parameters) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -1,4 +1,4 @@
-/** The database that all is measured on, and the statements for it. */
+/** The database that all is measured on, the statements for it, and the processes that meet at it. */
 @NullMarked
 package dev.trunkline.benchmarks.database;
 

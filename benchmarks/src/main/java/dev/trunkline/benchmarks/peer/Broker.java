@@ -1,12 +1,12 @@
 package dev.trunkline.benchmarks.peer;
 
+import dev.trunkline.benchmarks.database.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -27,16 +27,10 @@ final class Broker implements AutoCloseable {
     Broker(Class<?> main, String... arguments) throws IOException {
         directory = Files.createTempDirectory("trunkline-broker");
         Path errors = directory.resolve("errors.log");
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                HEAP,
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                main.getName(),
-                directory.toString()));
-        command.addAll(List.of(arguments));
-        process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+        ProcessBuilder builder = ChildJvm.of(main, HEAP, "--enable-native-access=ALL-UNNAMED");
+        builder.command().add(directory.toString());
+        builder.command().addAll(List.of(arguments));
+        process = builder.redirectError(errors.toFile()).start();
         Runtime.getRuntime().addShutdownHook(new Thread(this::close));
         BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
         String line = output.readLine();

@@ -13,7 +13,6 @@ import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
 import java.nio.ByteBuffer;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,15 +43,8 @@ final class DbScheduler implements Peer {
     /** As a table that has been in use: analyzed when it was full, so that the scheduler goes by the indexes, and then emptied. */
     @Override
     public void clear(int groups) throws SQLException {
-        if (groups != 1) {
-            throw new IllegalArgumentException("a task is executed once, not by " + groups + " groups");
-        }
-        try (Connection connection = address.connect()) {
-            Query.execute(connection, SQL.get("create"));
-            Query.execute(connection, SQL.get("use"));
-            Query.execute(connection, SQL.get("analyze"));
-            Query.execute(connection, SQL.get("empty"));
-        }
+        Peer.requireOneGroup(groups);
+        Query.execute(address, SQL.get("create"), SQL.get("use"), SQL.get("analyze"), SQL.get("empty"));
     }
 
     @Override

@@ -33,7 +33,7 @@ public record Design(String name, String words, Opening opening, Set<Trait> trai
 
     public static final Design TEXTBOOK_BATCHES = of(
             "textbook-batches",
-            "the textbook's, with 100 messages a commit",
+            "a status column: select … for update skip locked limit 100, handle, mark them done, commit; 2 connections",
             address -> new Textbook(address, 100),
             POSTGRES,
             TRANSACTIONAL);

@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -41,18 +40,12 @@ final class JobRunner implements Peer {
     /** As a table that has been in use: analyzed when jobs waited, so that workers go by the right index; some have succeeded. */
     @Override
     public void clear(int groups) throws SQLException {
-        if (groups != 1) {
-            throw new IllegalArgumentException("a job is run once, not by " + groups + " groups");
+        Peer.requireOneGroup(groups);
+        Query.execute(address, SQL.get("create"));
+        try (HikariDataSource pool = Pool.open(address)) {
+            storage(pool, DatabaseOptions.CREATE).close();
         }
-        try (Connection connection = address.connect()) {
-            Query.execute(connection, SQL.get("create"));
-            try (HikariDataSource pool = Pool.open(address)) {
-                storage(pool, DatabaseOptions.CREATE).close();
-            }
-            Query.execute(connection, SQL.get("use"));
-            Query.execute(connection, SQL.get("analyze"));
-            Query.execute(connection, SQL.get("finish"));
-        }
+        Query.execute(address, SQL.get("use"), SQL.get("analyze"), SQL.get("finish"));
     }
 
     @Override

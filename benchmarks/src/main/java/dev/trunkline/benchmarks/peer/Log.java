@@ -39,12 +39,7 @@ final class Log implements Peer {
     /** As a log that has been in use: it has messages that every group has seen, and is analyzed, so that consumers go by the index. */
     @Override
     public void clear(int groups) throws SQLException {
-        try (Connection connection = address.connect()) {
-            Query.execute(connection, sql.get("create"));
-            Query.execute(connection, sql.get("use"));
-            Query.execute(connection, sql.get("analyze"));
-            Query.execute(connection, sql.get("subscribe", groups));
-        }
+        Query.execute(address, sql.get("create"), sql.get("use"), sql.get("analyze"), sql.get("subscribe", groups));
     }
 
     @Override

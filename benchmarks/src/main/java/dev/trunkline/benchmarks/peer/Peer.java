@@ -14,6 +14,13 @@ public interface Peer extends AutoCloseable {
     /** Begins anew, with no messages, for the groups 0, 1 … */
     void clear(int groups) throws Exception;
 
+    /** For designs in which a message is there once. */
+    static void requireOneGroup(int groups) {
+        if (groups != 1) {
+            throw new IllegalArgumentException("a message here is for one group, not for " + groups);
+        }
+    }
+
     /** The process of its broker, if it needs one. */
     default Optional<ProcessHandle> broker() {
         return Optional.empty();

@@ -3,6 +3,7 @@ package dev.trunkline.benchmarks.peer;
 import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -52,10 +53,7 @@ public final class ReferenceCounts implements Peer {
 
     @Override
     public void clear(int groups) throws SQLException {
-        try (Connection connection = address.connect()) {
-            Query.execute(connection, SQL.get("create"));
-            Query.execute(connection, SQL.get("subscribe", groups));
-        }
+        Query.execute(address, SQL.get("create"), SQL.get("subscribe", groups));
     }
 
     /** Few consumers work for many groups, so that a group has one of them, and one has every so many-th group. */
@@ -170,7 +168,7 @@ public final class ReferenceCounts implements Peer {
             this.complete = connection.prepareStatement(SQL.get("complete"));
         }
 
-        java.sql.Array ids(List<Long> ids) throws SQLException {
+        Array ids(List<Long> ids) throws SQLException {
             return connection.createArrayOf("int8", ids.toArray());
         }
     }

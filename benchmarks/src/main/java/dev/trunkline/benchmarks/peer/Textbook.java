@@ -3,7 +3,6 @@ package dev.trunkline.benchmarks.peer;
 import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
@@ -27,14 +26,8 @@ final class Textbook implements Peer {
     /** As a queue that has been in use: some messages are done, and analyzed, so that consumers go by the index. */
     @Override
     public void clear(int groups) throws SQLException {
-        if (groups != 1) {
-            throw new IllegalArgumentException("a queue has one group, not " + groups);
-        }
-        try (Connection connection = address.connect()) {
-            Query.execute(connection, SQL.get("create"));
-            Query.execute(connection, SQL.get("use"));
-            Query.execute(connection, SQL.get("analyze"));
-        }
+        Peer.requireOneGroup(groups);
+        Query.execute(address, SQL.get("create"), SQL.get("use"), SQL.get("analyze"));
     }
 
     @Override

@@ -32,9 +32,7 @@ final class Trunk implements Peer {
 
     @Override
     public void clear(int groups) throws SQLException {
-        try (Connection connection = address.connect()) {
-            Query.execute(connection, "drop schema if exists " + SCHEMA + " cascade");
-        }
+        Query.execute(address, "drop schema if exists " + SCHEMA + " cascade");
     }
 
     @Override

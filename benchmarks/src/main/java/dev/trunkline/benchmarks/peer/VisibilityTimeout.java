@@ -3,7 +3,6 @@ package dev.trunkline.benchmarks.peer;
 import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
@@ -25,15 +24,8 @@ final class VisibilityTimeout implements Peer {
     /** As a queue that has been in use: analyzed when it was full, so that consumers go by the index, and then emptied. */
     @Override
     public void clear(int groups) throws SQLException {
-        if (groups != 1) {
-            throw new IllegalArgumentException("a queue has one group, not " + groups);
-        }
-        try (Connection connection = address.connect()) {
-            Query.execute(connection, SQL.get("create"));
-            Query.execute(connection, SQL.get("use"));
-            Query.execute(connection, SQL.get("analyze"));
-            Query.execute(connection, SQL.get("empty"));
-        }
+        Peer.requireOneGroup(groups);
+        Query.execute(address, SQL.get("create"), SQL.get("use"), SQL.get("analyze"), SQL.get("empty"));
     }
 
     @Override
