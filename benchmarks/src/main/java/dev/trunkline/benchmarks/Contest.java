@@ -1,11 +1,18 @@
 package dev.trunkline.benchmarks;
 
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
 /** Sides that are measured by turns: all of them warm up, then each has its turn, again and again. */
 final class Contest {
+
+    /** The share of a turn in which the compiler may still be at work when a side is warm. */
+    private static final double COLD = 0.2;
+
+    private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
 
     private final Workbench bench;
     private final String scenario;
@@ -32,7 +39,7 @@ final class Contest {
         Effort effort = bench.effort();
         for (var side : sides.entrySet()) {
             bench.progress(scenario + ": warming up " + side.getKey());
-            side.getValue().turn(effort.warmUp());
+            warmUp(side.getValue(), effort);
         }
         Turns turns = Turns.of(sides.keySet(), effort.repetitions());
         for (int i = 0; i < effort.repetitions(); i++) {
@@ -43,6 +50,17 @@ final class Contest {
             }
         }
         return turns;
+    }
+
+    /** Until the compiler has little left to do, but not more often than the turns that count. */
+    private static void warmUp(Side side, Effort effort) throws Exception {
+        double share = 1;
+        for (int i = 0; i < effort.repetitions() && share > COLD; i++) {
+            long began = System.nanoTime();
+            long compiled = COMPILER.getTotalCompilationTime();
+            side.turn(effort.warmUp());
+            share = (COMPILER.getTotalCompilationTime() - compiled) * 1e6 / (System.nanoTime() - began);
+        }
     }
 
     /** What each side reached in each of its turns. */

@@ -284,6 +284,9 @@ public final class Main implements Callable<Integer> {
                 List<Result> results = scenario.run(bench);
                 progress.clear();
                 results.forEach(report::add);
+                if (results.isEmpty()) {
+                    troubles.add(scenario.name() + ": none of the systems can be compared with Trunkline there");
+                }
                 if (folder.isPresent()) {
                     folder.get().put(scenario.name(), thisRun(address), Report.lines(results));
                 }

@@ -3,10 +3,12 @@ package dev.trunkline.benchmarks;
 import dev.trunkline.benchmarks.database.Meter.Usage;
 import dev.trunkline.benchmarks.peer.Design;
 import dev.trunkline.benchmarks.peer.Peer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 
 /** Peers that do the same by turns, and what each turn has cost. */
@@ -34,7 +36,7 @@ final class PeerContest {
         Contest contest = new Contest(bench, scenario);
         Map<Design, Costs> costs = new LinkedHashMap<>();
         peers.forEach((design, peer) -> {
-            Costs mine = new Costs();
+            Costs mine = new Costs(bench.effort().repetitions());
             costs.put(design, mine);
             contest.with(design.name(), seconds -> {
                 PeerTurn.Seen seen = turn.run(
@@ -57,35 +59,38 @@ final class PeerContest {
                         .with("system", design.name())
                         .with("publishers", turn.publishers())
                         .with("batch", turn.batch())
-                        .with(
-                                Design.TRUNKLINE.name(),
-                                costs.getOrDefault(Design.TRUNKLINE, new Costs())
-                                        .figures())
-                        .with(
-                                design.name(),
-                                costs.getOrDefault(design, new Costs()).figures()));
+                        .with(Design.TRUNKLINE.name(), figures(costs, Design.TRUNKLINE))
+                        .with(design.name(), figures(costs, design)));
             }
         }
         return results;
     }
 
-    /** What the turns of one peer have cost, without the first, which is the warm-up. */
+    private static Map<String, Object> figures(Map<Design, Costs> costs, Design design) {
+        return Objects.requireNonNull(costs.get(design)).figures();
+    }
+
+    /** What the turns of one peer have cost: those that count, which are the last. */
     private static final class Costs {
-        private boolean warm;
-        private long handled;
-        private Usage usage = new Usage(0, 0, 0, 0);
-        private MemoryUse memory = MemoryUse.NONE;
+        private static final Usage NOTHING = new Usage(0, 0, 0, 0);
+
+        private final int turns;
+        private final ArrayDeque<PeerTurn.Seen> last = new ArrayDeque<>();
+
+        Costs(int turns) {
+            this.turns = turns;
+        }
 
         void add(PeerTurn.Seen seen) {
-            if (warm) {
-                handled += seen.handled();
-                usage = usage.plus(seen.usage());
-                memory = memory.max(seen.memory());
+            last.add(seen);
+            if (last.size() > turns) {
+                last.remove();
             }
-            warm = true;
         }
 
         Map<String, Object> figures() {
+            Usage usage = last.stream().map(PeerTurn.Seen::usage).reduce(NOTHING, Usage::plus);
+            MemoryUse memory = last.stream().map(PeerTurn.Seen::memory).reduce(MemoryUse.NONE, MemoryUse::max);
             Map<String, Object> figures = new LinkedHashMap<>();
             figures.put("walBytesPerMessage", per(usage.walBytes()));
             figures.put("rowsWrittenPerMessage", per(usage.rows()));
@@ -100,7 +105,8 @@ final class PeerContest {
         }
 
         private double per(double amount) {
-            return Result.digits(amount / handled);
+            return Result.digits(
+                    amount / last.stream().mapToLong(PeerTurn.Seen::handled).sum());
         }
     }
 }

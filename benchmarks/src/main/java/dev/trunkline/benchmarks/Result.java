@@ -2,7 +2,9 @@ package dev.trunkline.benchmarks;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -48,17 +50,19 @@ record Result(
             Target target) {
         double ratio = Numbers.median(ratios);
         return new Result(
-                scenario,
-                digits(Numbers.median(values)),
-                unit,
-                baseline,
-                digits(Numbers.median(baselineValues)),
-                digits(ratio),
-                Spread.of(ratios),
-                ratios.length,
-                target.words(),
-                target.met().test(ratio),
-                Map.of());
+                        scenario,
+                        digits(Numbers.median(values)),
+                        unit,
+                        baseline,
+                        digits(Numbers.median(baselineValues)),
+                        digits(ratio),
+                        Spread.of(ratios),
+                        ratios.length,
+                        target.words(),
+                        target.met().test(ratio),
+                        Map.of())
+                .with("turns", digits(values))
+                .with("baselineTurns", digits(baselineValues));
     }
 
     Result with(String name, Object detail) {
@@ -90,6 +94,10 @@ record Result(
                 target,
                 newPass,
                 newDetails);
+    }
+
+    private static List<Double> digits(double[] values) {
+        return Arrays.stream(values).map(Result::digits).boxed().toList();
     }
 
     /** Four digits: more would only pretend. */

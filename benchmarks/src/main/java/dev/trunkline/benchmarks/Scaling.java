@@ -70,9 +70,11 @@ final class Scaling {
                 .toList();
     }
 
-    /** Without the warm-up. */
+    /** Of the turns that count, which are the last. */
     private double[] figures(int number, ToDoubleFunction<Seen> figure) {
         List<Seen> turns = seen.getOrDefault(number, List.of());
-        return turns.subList(1, turns.size()).stream().mapToDouble(figure).toArray();
+        return turns.subList(turns.size() - bench.effort().repetitions(), turns.size()).stream()
+                .mapToDouble(figure)
+                .toArray();
     }
 }

@@ -148,8 +148,9 @@ final class SegmentReader {
                     statement.setInt(1, topic.id());
                     statement.setArray(2, connection.createArrayOf("int4", strands));
                     statement.setArray(3, connection.createArrayOf("int8", from));
-                    statement.setInt(4, most);
-                    statement.setInt(5, most);
+                    for (int place = 4; place <= 6; place++) {
+                        statement.setInt(place, most);
+                    }
                     try (ResultSet row = statement.executeQuery()) {
                         return stretches(topic, segment, row, from, most);
                     }

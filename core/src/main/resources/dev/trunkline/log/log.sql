@@ -5,7 +5,8 @@ select t.id, t.partitions, t.levels from trunkline.topic t where t.name = ?
 select s.id, s.bases from trunkline.segment s where s.topic = ? order by s.id
 
 -- name: read
--- A row for every strand, also if nothing is found of it, with the segment that was the newest then.
+-- A row for every strand, also if nothing is found of it, with the segment that was the newest then. The frames of a strand come by their offsets; a frame
+-- out of its place would be taken for a hole. The limit, of which the planner knows no number, makes it walk the index instead of sorting whole frames.
 select f.partition, f.last_offset, f.appended_at, f.unit_open, f.ids, f.units, f.waits, f.lengths, f.keys, f.correlation_ids, f.content_types, f.headers, f.payloads,
        w.n, f.base_id, (select max(g.id) from trunkline.segment g where g.topic = ?) as newest
 from unnest(?::int[], ?::bigint[]) with ordinality as w (partition, "from", n)
@@ -13,8 +14,7 @@ left join lateral (
     select s.* from trunkline.segment_# s
     where s.partition = w.partition and s.last_offset >= w."from" and s.last_offset < w."from" + ? + 100
       and s.last_offset - cardinality(s.ids) < w."from" + ? - 1
-    order by s.last_offset) f on true
-order by w.n, f.last_offset
+    order by s.last_offset limit (select ?::int)) f on true
 
 -- name: bounds
 select b.firsts, b.ends from trunkline.bounds(?) b
