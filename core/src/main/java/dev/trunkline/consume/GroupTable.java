@@ -50,10 +50,21 @@ final class GroupTable {
             int partitions,
             int mine,
             List<Integer> others,
+            int rank,
             boolean intents,
             boolean historyHeld,
             boolean tracked,
-            @Nullable String name) {}
+            @Nullable String name) {
+
+        int members() {
+            return others.size() + 1;
+        }
+
+        /** Whether this process should rather have it than another one: it is the same for all groups, so that they share what they read. */
+        boolean suits(int partition) {
+            return partition % members() == rank;
+        }
+    }
 
     Subscription subscribe(String group, String topic, SubscriptionOptions options) {
         Start start = options.start();
@@ -159,12 +170,14 @@ final class GroupTable {
                     row.next();
                     String status = row.getString(1); // null: it was cancelled so long ago that it is forgotten
                     int mine = 0;
+                    int rank = 0;
                     List<Integer> others = new ArrayList<>();
                     Array sessions = row.getArray(3);
                     if (sessions != null) {
                         Long[] ids = (Long[]) sessions.getArray();
                         Integer[] counts = (Integer[]) row.getArray(4).getArray();
                         for (int i = 0; i < ids.length; i++) {
+                            rank += ids[i] < session ? 1 : 0;
                             if (ids[i] == session) {
                                 mine = counts[i];
                             } else {
@@ -177,6 +190,7 @@ final class GroupTable {
                             row.getInt(2),
                             mine,
                             others,
+                            rank,
                             row.getBoolean(5),
                             row.getBoolean(6),
                             row.getBoolean(7),
@@ -192,10 +206,11 @@ final class GroupTable {
      * Takes partitions. What was done in them is read in statements of their own, after the take-over was committed: earlier they
      * may not see the last owner's last record.
      *
+     * @param view of the group: first those that suit this process
      * @param only of these; empty: of all
      * @param window how far the last owner may have read ahead
      */
-    List<Owned> take(Subscription subscription, long session, int most, Set<Integer> only, int window) {
+    List<Owned> take(Subscription subscription, long session, View view, int most, Set<Integer> only, int window) {
         Map<Integer, Taken> taken = calls.call(
                 "take",
                 row -> {
@@ -208,7 +223,9 @@ final class GroupTable {
                 session,
                 subscription.id(),
                 most,
-                only.isEmpty() ? null : only.toArray(Integer[]::new));
+                only.isEmpty() ? null : only.toArray(Integer[]::new),
+                view.members(),
+                view.rank());
         if (taken.isEmpty()) {
             return List.of();
         }

@@ -118,14 +118,14 @@ final class Holdings {
                 ? Shares.decide(view.partitions(), view.mine(), view.others())
                 : new Shares.Move(options.partitions().size() - view.mine(), false);
         if (move.take() > 0) {
-            take(move.take());
+            take(view, move.take());
         } else if (move.give()) {
-            give();
+            give(view);
         }
     }
 
-    private void take(int most) {
-        List<Owned> taken = table.take(subscription, joined, most, options.partitions(), options.window());
+    private void take(View view, int most) {
+        List<Owned> taken = table.take(subscription, joined, view, most, options.partitions(), options.window());
         if (taken.isEmpty()) {
             return;
         }
@@ -163,12 +163,13 @@ final class Holdings {
                 .toList());
     }
 
-    /** Stops the partition that has least under way, unless one is being handed over already. */
-    private void give() {
+    /** Stops a partition, rather one that suits another process, and of these the one with least under way; unless one is being handed over already. */
+    private void give(View view) {
         dispatcher.locked(() -> {
             if (owned.values().stream().noneMatch(Owned::isStopped)) {
                 owned.values().stream()
-                        .min(Comparator.comparingInt(partition -> partition.running))
+                        .min(Comparator.<Owned, Boolean>comparing(partition -> view.suits(partition.partition()))
+                                .thenComparingInt(partition -> partition.running))
                         .ifPresent(Owned::stop);
             }
         });

@@ -53,7 +53,7 @@ select trunkline.leave_group(?, ?)
 select s.status, s.partitions, s.sessions, s.counts, s.intents, s.history_held, s.tracked, s.group_name from trunkline.shares(?) s
 
 -- name: take
-select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?, ?) t
+select t.partition, t.epoch, t.orphaned from trunkline.take(?, ?, ?, ?, ?, ?) t
 
 -- name: done
 select d.strand, array(select lower(r) from unnest(d.done) r order by 1), array(select upper(r) from unnest(d.done) r order by 1)

@@ -211,8 +211,9 @@ as $$
 $$;
 
 -- Takes free partitions, and those of ended sessions, which were orphaned, at the next epoch. What the last owner did is read afterwards,
--- in a statement of its own: this one may not yet see its last commit.
-create function trunkline.take(a_session bigint, a_subscription int, a_most int, a_only int[] default null)
+-- in a statement of its own: this one may not yet see its last commit. First those that suit the caller: each of the group's members has a rank.
+create function trunkline.take(
+    a_session bigint, a_subscription int, a_most int, a_only int[] default null, a_members int default 1, a_rank int default 0)
     returns table (partition int, epoch bigint, orphaned boolean)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
@@ -226,7 +227,7 @@ begin
           and (a_only is null or h.partition = any (a_only))
           and (h.session is null or exists (select from trunkline.session s where s.id = h.session and s.ended_at is not null))
           and exists (select from trunkline.session s where s.id = a_session and s.ended_at is null)
-        order by h.partition limit a_most for update of h skip locked
+        order by h.partition % a_members <> a_rank, h.partition limit a_most for update of h skip locked
     )
     update trunkline.holder h set session = a_session, epoch = h.epoch + 1
     from free f

@@ -105,7 +105,7 @@ begin
                     select k.* from trunkline.segment_%s k
                     where k.partition = $1 and k.last_offset >= r.low and k.last_offset < r.high + 100
                       and k.last_offset - cardinality(k.ids) between r.past - 1 and r.high - 2
-                    order by k.last_offset) s
+                    order by k.last_offset limit (select r.high - r.low)) s
                 where r.low is not null $q$, g)
             using a_strand, lows, highs
         loop

@@ -9,6 +9,7 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.testing.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +76,30 @@ class SharedReadingTest {
         }
         // Each group by itself would look into four partitions for each message at least.
         assertThat(looks() - before).isLessThan(4L * GROUPS * messages / 4);
+    }
+
+    /** The enemy: each takes what it finds free, other partitions for each group, and every process reads all of the log. */
+    @Test
+    void a_process_holds_the_same_partitions_for_all_its_groups() {
+        try (Trunkline one = database.open();
+                Trunkline other = database.open()) {
+            for (int group = 0; group < 4; group++) {
+                // Who comes first finds all of them free.
+                for (Trunkline each : group % 2 == 0 ? List.of(one, other) : List.of(other, one)) {
+                    each.createConsumerGroup("group " + group, "t", byte[].class)
+                            .addConsumer("c", delivery -> {})
+                            .start(SubscriptionOptions.fromNow());
+                }
+            }
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> database.query(
+                                    "select count(*) from trunkline.holder group by subscription, session")
+                            .equals(Collections.nCopies(8, "2")));
+            assertThat(database.query("select count(distinct h.partitions) from (select session, array_agg(partition order by partition) as partitions"
+                            + " from trunkline.holder group by subscription, session) h group by h.session"))
+                    .containsExactly("1", "1");
+        }
     }
 
     private static List<AtomicInteger> start(

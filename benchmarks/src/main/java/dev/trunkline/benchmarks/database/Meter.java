@@ -16,6 +16,7 @@ public final class Meter implements AutoCloseable {
 
     private static final long PATIENCE = TimeUnit.MINUTES.toNanos(1);
     private static final double TICKS_PER_SECOND = 100;
+    private static final int TRIES = 100;
     private static final Sql SQL = Sql.beside(Meter.class, "meter.sql");
 
     private final Connection connection;
@@ -69,21 +70,31 @@ public final class Meter implements AutoCloseable {
     }
 
     private double cpuSeconds() throws IOException {
-        if (postmaster == 0) {
-            return 0;
+        for (int tries = 1; ; tries++) {
+            try {
+                return postmaster == 0 ? 0 : ticks() / TICKS_PER_SECOND;
+            } catch (IOException e) {
+                if (tries == TRIES) {
+                    throw e;
+                } // one of its processes has just ended: its time is the parent's now
+            }
         }
+    }
+
+    private double ticks() throws IOException {
         double ticks = stat(postmaster, Stat::own) + stat(postmaster, Stat::ofTheDead);
         for (ProcessHandle child : ProcessHandle.of(postmaster).stream()
                 .flatMap(ProcessHandle::children)
                 .toList()) {
             ticks += stat(child.pid(), Stat::own);
         }
-        return ticks / TICKS_PER_SECOND;
+        return ticks;
     }
 
-    /** The parent of a server process, if that runs on this machine; otherwise 0. */
+    /** The parent of a server process, if that runs on this machine and this is Linux; otherwise 0. */
     private static long postmaster(long backend) {
         return ProcessHandle.of(backend)
+                .filter(process -> Files.exists(Path.of("/proc", Long.toString(process.pid()), "stat")))
                 .filter(process ->
                         process.info().command().orElse("").endsWith("postgres") || isPostgres(process.pid()))
                 .flatMap(ProcessHandle::parent)
@@ -104,11 +115,7 @@ public final class Meter implements AutoCloseable {
     private record Stat(long own, long ofTheDead) {}
 
     private static double stat(long pid, ToLongFunction<Stat> part) throws IOException {
-        Path file = Path.of("/proc", Long.toString(pid), "stat");
-        if (!Files.exists(file)) {
-            return 0;
-        }
-        String line = Files.readString(file);
+        String line = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
         String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
         return part.applyAsLong(new Stat(sum(fields, 11), sum(fields, 13)));
     }

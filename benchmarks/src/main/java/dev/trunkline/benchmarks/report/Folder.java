@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 public final class Folder {
 
     private static final String README = "README.md";
+    private static final String NOTES = "NOTES.md";
 
     private final Path directory;
     private final Map<String, String> summaries;
@@ -75,7 +76,8 @@ public final class Folder {
             }
             sections.add(new Readme.Section(chapter, summaries.getOrDefault(chapter.scenario(), ""), names));
         }
-        replace(README, new Readme(sections).text());
+        Path notes = directory.resolve(NOTES);
+        replace(README, new Readme(sections, Files.exists(notes) ? Files.readString(notes) : "").text());
         removeChartsBut(charts);
     }
 

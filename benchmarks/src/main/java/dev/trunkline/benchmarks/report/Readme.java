@@ -4,8 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The report as people read it. */
-record Readme(List<Section> sections) {
+/**
+ * The report as people read it.
+ *
+ * @param notes what somebody has written about it; may be empty
+ */
+record Readme(List<Section> sections, String notes) {
 
     static final String MARK = "<!-- Written by ./trunkline bench: do not edit. -->";
 
@@ -18,7 +22,8 @@ record Readme(List<Section> sections) {
                 .paragraph("# Benchmark report")
                 .paragraph(
                         "Written from the `.jsonl` files beside it by `./trunkline bench NAME… --report DIR`, which replaces the "
-                                + "results of the scenarios it runs. `./trunkline bench --report DIR` only writes it again.")
+                                + "results of the scenarios it runs. `./trunkline bench --report DIR` only writes it again. "
+                                + "Notes are from `NOTES.md`, if there is one.")
                 .paragraph(
                         "A figure counts only as a ratio: both sides were measured by turns, in one run on one database. The ratio "
                                 + "is the median of the ratios of the turns, not the ratio of the medians; beside it are the smallest and the "
@@ -33,6 +38,9 @@ record Readme(List<Section> sections) {
             where(text, sections.getFirst().chapter().run().where());
         }
         summary(text);
+        if (!notes.isBlank()) {
+            text.paragraph("## Notes").paragraph(notes.strip());
+        }
         sections.forEach(section -> section(text, section, once));
         return text.toString();
     }
