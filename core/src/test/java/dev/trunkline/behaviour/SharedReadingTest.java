@@ -93,11 +93,11 @@ class SharedReadingTest {
             }
             Awaitility.await()
                     .atMost(Duration.ofSeconds(60))
-                    .until(() -> database.query(
-                                    "select count(*) from trunkline.holder group by subscription, session")
+                    .until(() -> database.query("select count(*) from trunkline.holder group by subscription, session")
                             .equals(Collections.nCopies(8, "2")));
-            assertThat(database.query("select count(distinct h.partitions) from (select session, array_agg(partition order by partition) as partitions"
-                            + " from trunkline.holder group by subscription, session) h group by h.session"))
+            assertThat(database.query(
+                            "select count(distinct h.partitions) from (select session, array_agg(partition order by partition) as partitions"
+                                    + " from trunkline.holder group by subscription, session) h group by h.session"))
                     .containsExactly("1", "1");
         }
     }
