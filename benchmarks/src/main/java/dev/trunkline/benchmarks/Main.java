@@ -286,8 +286,7 @@ public final class Main implements Callable<Integer> {
                 results.forEach(report::add);
                 if (results.isEmpty()) {
                     troubles.add(scenario.name() + ": none of the systems can be compared with Trunkline there");
-                }
-                if (folder.isPresent()) {
+                } else if (folder.isPresent()) {
                     folder.get().put(scenario.name(), thisRun(address), Report.lines(results));
                 }
                 results.stream()

@@ -97,6 +97,32 @@ class ReportTest {
     }
 
     @Test
+    void notes_are_part_of_the_report_and_stay() throws Exception {
+        Files.writeString(directory.resolve("NOTES.md"), "The machine was busy.\n");
+        measured(directory, "publish-single", "--seconds=0.1");
+        assertThat(headings(directory)).containsSubsequence("## Summary", "## Notes", "## publish-single");
+        assertThat(directory.resolve("README.md")).content().contains("The machine was busy.");
+        assertThat(directory.resolve("NOTES.md")).content().isEqualTo("The machine was busy.\n");
+    }
+
+    @Test
+    void trunkline_alone_is_no_comparison() throws Exception {
+        Outcome outcome = bench(
+                "peers-fan-out",
+                "--systems=textbook",
+                "--groups=1",
+                "--seconds=0.1",
+                "--repetitions=1",
+                "--url=" + address.url(),
+                "--user=" + address.user(),
+                "--password=" + address.password(),
+                "--report=" + directory);
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err()).contains("peers-fan-out: none of the systems can be compared with Trunkline there");
+        assertThat(contents(directory)).isEmpty();
+    }
+
+    @Test
     void a_scenario_that_fails_writes_nothing() throws Exception {
         // Some other installation's schema is in the way, and a user that may not drop it.
         try (var connection = address.connect();

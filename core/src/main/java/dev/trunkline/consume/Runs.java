@@ -126,16 +126,22 @@ final class Runs {
         run.busy = true;
         if (run.owned.isStopped()) {
             discard(run);
-        } else if (run.mustBeLoaded() || run.mustBeNoted()) {
-            held.add(run);
-            needed.run();
+        } else if (run.mustBeLoaded()) {
+            needTheLoop(run);
         } else if (run.stopped || run.front().isEmpty()) {
             rest(run);
         } else if (cut.take(run.front()) == 0) {
             run.busy = false; // more of it is to come
+        } else if (run.mustBeNoted()) {
+            needTheLoop(run);
         } else {
             ready.add(run);
         }
+    }
+
+    private void needTheLoop(Run run) {
+        held.add(run);
+        needed.run();
     }
 
     private void rest(Run run) {
