@@ -157,7 +157,7 @@ final class Consumption implements Dispatcher.Work {
         group = view.name() == null ? group : view.name();
         historyHeld = view.historyHeld();
         if (status == GroupStatus.PAUSED) {
-            suspicion.pause(holdings.all()::contains);
+            suspicion.pause(holdings.session(), holdings.all()::contains);
         }
         warnOfLongUnits();
         nextTick = System.nanoTime() + (long) (1e9 * ThreadLocalRandom.current().nextDouble(0.8, 1.2));

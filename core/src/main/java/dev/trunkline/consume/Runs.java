@@ -386,13 +386,16 @@ final class Runs {
         }
     }
 
-    /** Holds again what was to be handled alone, unless it has begun. */
-    void putOffAlone() {
+    /** Holds again the message that was to be handled alone, unless there is none or it has begun. */
+    @Nullable
+    Item putOffAlone() {
         Run run = ready.pollAlone();
-        if (run != null) {
-            run.front().forEach(this::unnote);
-            hold(run);
+        if (run == null) {
+            return null;
         }
+        run.front().forEach(this::unnote);
+        hold(run);
+        return run.front().peekFirst();
     }
 
     /** The first message of a run that was held is over, without having been handled. */

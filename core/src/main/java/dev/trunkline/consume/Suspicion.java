@@ -6,6 +6,7 @@ import dev.trunkline.consume.Run.Item;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -89,12 +90,17 @@ final class Suspicion {
         }
     }
 
-    /** The group is paused. Others do not wait for the one of it that wanted to be alone, unless it has begun. */
-    void pause(Predicate<Owned> its) {
-        dispatcher.locked(() -> {
-            runs.putOffAlone();
+    /**
+     * The group is paused. Others do not wait for the one of it that wanted to be alone, unless it has begun; and should the process die
+     * now, it did not die of it.
+     */
+    void pause(long session, Predicate<Owned> its) {
+        Optional<Item> innocent = dispatcher.locked(() -> {
+            Optional<Item> putOff = Optional.ofNullable(runs.putOffAlone());
             solitude.releaseIf(run -> its.test(run.owned) && !run.isWithWorker);
+            return putOff;
         });
+        innocent.ifPresent(item -> letters.noteSuspects(session, List.of(item), false));
     }
 
     private void note(long session, List<Run> some, boolean alone) {

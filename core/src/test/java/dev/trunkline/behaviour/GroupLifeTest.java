@@ -210,10 +210,16 @@ class GroupLifeTest {
             }
         }
         trunkline.publisher().publishAll(messages);
-        trunkline
+        CountDownLatch allRead = new CountDownLatch(1);
+        ConsumerGroup<String> group = trunkline
                 .createConsumer("q", String.class)
-                .addConsumer("a", delivery -> seen.add(delivery.payload()))
+                .addConsumer("a", delivery -> {
+                    allRead.await();
+                    seen.add(delivery.payload());
+                })
                 .start(SubscriptionOptions.fromBeginning().withConcurrency(1));
+        await(() -> group.metrics().underWay() == 900);
+        allRead.countDown();
         await(() -> seen.size() == 900);
         List<String> first = seen.subList(0, 300);
         assertThat(first.stream().filter("HIGH"::equals).count()).isGreaterThan(150);
