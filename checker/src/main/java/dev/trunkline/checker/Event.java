@@ -1,0 +1,214 @@
+package dev.trunkline.checker;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One line of a journal: the time in nanoseconds, the kind, and what the kind says, with tabs between. A call is anything that begins and
+ * ends: a publish, the run of a handler, a fault. One that has no end counts as unknown.
+ */
+public sealed interface Event {
+
+    /** When, by the clock of the machine. */
+    long time();
+
+    /** How a call ended. */
+    enum Outcome {
+        OK,
+        FAILED,
+        UNKNOWN
+    }
+
+    /** A message is to be published by a call; others of the same call go with it, all or none. */
+    record Publish(long time, String call, String topic, String value, boolean later) implements Event {}
+
+    /** A call has ended. */
+    record End(long time, String call, Outcome outcome) implements Event {}
+
+    /** A handler is called with a message; others of the same call come with it. */
+    record Start(
+            long time,
+            String call,
+            String group,
+            String member,
+            long epoch,
+            String topic,
+            int partition,
+            long offset,
+            @Nullable String key,
+            String value)
+            implements Event {}
+
+    /** Somebody who reads a partition in order has come to a message. */
+    record Read(long time, String reader, String topic, int partition, long offset, String value) implements Event {}
+
+    /** What the log holds in the end. */
+    record Logged(
+            long time,
+            String topic,
+            int partition,
+            long offset,
+            @Nullable String key,
+            String value) implements Event {}
+
+    /** The first offset of a partition that is still there. */
+    record First(long time, String topic, int partition, long offset) implements Event {}
+
+    /** A group has, by what is recorded, done everything below an offset. */
+    record Cursor(long time, String group, String topic, int partition, long offset) implements Event {}
+
+    /** From here on a group is owed every message: it has joined, or was moved. */
+    record From(long time, String group, String topic, int partition, long offset) implements Event {}
+
+    /** A group is owed nothing any more. */
+    record Left(long time, String group, String topic) implements Event {}
+
+    /** A group was told that it will not get a range, {@code to} not included. */
+    record Gap(long time, String group, String topic, int partition, long from, long to) implements Event {}
+
+    /** A message was given up by a group. */
+    record Letter(long time, String group, String topic, int partition, long offset) implements Event {}
+
+    /** The effect of a message is in the database. The time is that of its commit by the database's clock, in any unit. */
+    record Effect(long time, String group, String topic, int partition, long offset, long epoch, String value)
+            implements Event {}
+
+    /** Something bad is done to the system. It is over when the call ends. */
+    record Fault(long time, String call, String name) implements Event {}
+
+    /** Nothing is published from now on and no fault goes on: what is owed is to be handled soon. */
+    record Stopped(long time) implements Event {}
+
+    /** The line of this event. */
+    default String line() {
+        return switch (this) {
+            case Publish e -> join(e.time, e.later ? "later" : "publish", e.call, e.topic, e.value);
+            case End e -> join(e.time, e.outcome.name().toLowerCase(java.util.Locale.ROOT), e.call);
+            case Start e ->
+                join(
+                        e.time,
+                        "start",
+                        e.call,
+                        e.group,
+                        e.member,
+                        e.epoch,
+                        e.topic,
+                        e.partition,
+                        e.offset,
+                        keyOf(e.key),
+                        e.value);
+            case Read e -> join(e.time, "read", e.reader, e.topic, e.partition, e.offset, e.value);
+            case Logged e -> join(e.time, "logged", e.topic, e.partition, e.offset, keyOf(e.key), e.value);
+            case First e -> join(e.time, "first", e.topic, e.partition, e.offset);
+            case Cursor e -> join(e.time, "cursor", e.group, e.topic, e.partition, e.offset);
+            case From e -> join(e.time, "from", e.group, e.topic, e.partition, e.offset);
+            case Left e -> join(e.time, "left", e.group, e.topic);
+            case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to);
+            case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset);
+            case Effect e -> join(e.time, "effect", e.group, e.topic, e.partition, e.offset, e.epoch, e.value);
+            case Fault e -> join(e.time, "fault", e.call, e.name);
+            case Stopped e -> join(e.time, "stopped");
+        };
+    }
+
+    /** The event of a line. Fails with what is wrong with it. */
+    static Event parse(String line) {
+        return new Fields(line).event();
+    }
+
+    private static String keyOf(@Nullable String key) {
+        return key == null ? "" : "=" + key;
+    }
+
+    private static String join(long time, String kind, Object... fields) {
+        StringBuilder line = new StringBuilder(96).append(time).append('\t').append(kind);
+        for (Object field : fields) {
+            String text = field.toString();
+            if (text.indexOf('\t') >= 0 || text.indexOf('\n') >= 0) {
+                throw new IllegalArgumentException(
+                        "a tab or a line's end in \"" + text + "\": a journal has one line per event");
+            }
+            line.append('\t').append(text);
+        }
+        return line.toString();
+    }
+
+    /** The fields of a line, from left to right. */
+    final class Fields {
+        private final String line;
+        private int at;
+
+        private Fields(String line) {
+            this.line = line;
+        }
+
+        private Event event() {
+            long time = number();
+            String kind = text();
+            Event event = switch (kind) {
+                case "publish" -> new Publish(time, text(), text(), text(), false);
+                case "later" -> new Publish(time, text(), text(), text(), true);
+                case "ok" -> new End(time, text(), Outcome.OK);
+                case "failed" -> new End(time, text(), Outcome.FAILED);
+                case "unknown" -> new End(time, text(), Outcome.UNKNOWN);
+                case "start" ->
+                    new Start(time, text(), text(), text(), number(), text(), partition(), number(), key(), text());
+                case "read" -> new Read(time, text(), text(), partition(), number(), text());
+                case "logged" -> new Logged(time, text(), partition(), number(), key(), text());
+                case "first" -> new First(time, text(), partition(), number());
+                case "cursor" -> new Cursor(time, text(), text(), partition(), number());
+                case "from" -> new From(time, text(), text(), partition(), number());
+                case "left" -> new Left(time, text(), text());
+                case "gap" -> new Gap(time, text(), text(), partition(), number(), number());
+                case "letter" -> new Letter(time, text(), text(), partition(), number());
+                case "effect" -> new Effect(time, text(), text(), partition(), number(), number(), text());
+                case "fault" -> new Fault(time, text(), text());
+                case "stopped" -> new Stopped(time);
+                default -> throw wrong("no event is called \"" + kind + "\"");
+            };
+            if (at <= line.length()) {
+                throw wrong("something follows the last field");
+            }
+            return event;
+        }
+
+        private String text() {
+            if (at > line.length()) {
+                throw wrong("a field is missing");
+            }
+            int tab = line.indexOf('\t', at);
+            int end = tab < 0 ? line.length() : tab;
+            String field = line.substring(at, end);
+            at = end + 1;
+            return field;
+        }
+
+        private @Nullable String key() {
+            String field = text();
+            if (!field.isEmpty() && field.charAt(0) != '=') {
+                throw wrong("a key is empty, or follows a \"=\"");
+            }
+            return field.isEmpty() ? null : field.substring(1);
+        }
+
+        private long number() {
+            String field = text();
+            try {
+                return Long.parseLong(field);
+            } catch (NumberFormatException e) {
+                throw wrong("\"" + field + "\" is no number");
+            }
+        }
+
+        private int partition() {
+            long number = number();
+            if (number < 0 || number > Integer.MAX_VALUE) {
+                throw wrong(number + " is no partition");
+            }
+            return (int) number;
+        }
+
+        private IllegalArgumentException wrong(String what) {
+            return new IllegalArgumentException(what + ": " + line);
+        }
+    }
+}

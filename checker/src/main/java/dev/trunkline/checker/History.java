@@ -1,0 +1,248 @@
+package dev.trunkline.checker;
+
+import dev.trunkline.checker.Event.Cursor;
+import dev.trunkline.checker.Event.Effect;
+import dev.trunkline.checker.Event.First;
+import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Event.Read;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** All that was written down, sorted by what it is about. */
+final class History {
+
+    /** A partition of a topic. */
+    record Partition(String topic, int number) implements Comparable<Partition> {
+        @Override
+        public int compareTo(Partition other) {
+            int byTopic = topic.compareTo(other.topic);
+            return byTopic != 0 ? byTopic : Integer.compare(number, other.number);
+        }
+
+        @Override
+        public String toString() {
+            return topic + "/" + number;
+        }
+    }
+
+    /** What a group has of a partition. */
+    record Stake(String group, Partition partition) implements Comparable<Stake> {
+        @Override
+        public int compareTo(Stake other) {
+            int byGroup = group.compareTo(other.group);
+            return byGroup != 0 ? byGroup : partition.compareTo(other.partition);
+        }
+    }
+
+    /** Who reads a partition. */
+    record Reading(String reader, Partition partition) {}
+
+    /** What lies at an offset. */
+    record Place(long offset, @Nullable String key, String value) {}
+
+    /** A value at an offset where somebody else saw another one. */
+    record Conflict(Partition partition, Place one, Place other) {}
+
+    /** All calls that were to publish one value. */
+    static final class Publication {
+        final String topic;
+        final boolean later;
+        long invoked = Long.MAX_VALUE;
+        /** When somebody was first told that it is there. */
+        long acknowledged = Long.MAX_VALUE;
+
+        private int calls;
+        private int failures;
+
+        Publication(String topic, boolean later) {
+            this.topic = topic;
+            this.later = later;
+        }
+
+        boolean isAcknowledged() {
+            return acknowledged < Long.MAX_VALUE;
+        }
+
+        /** Whether everybody was told that it is not there. */
+        boolean hasFailed() {
+            return failures == calls;
+        }
+
+        void begin(long time) {
+            calls++;
+            invoked = Math.min(invoked, time);
+        }
+
+        void end(long time, Outcome outcome) {
+            if (outcome == Outcome.OK) {
+                acknowledged = Math.min(acknowledged, time);
+            } else if (outcome == Outcome.FAILED) {
+                failures++;
+            }
+        }
+    }
+
+    /** A message in the hands of a handler. */
+    static final class Handling {
+        final long call;
+        final long started;
+        final String member;
+        final long epoch;
+        final Place place;
+        long ended = Long.MAX_VALUE;
+        Outcome outcome = Outcome.UNKNOWN;
+
+        Handling(long call, long started, String member, long epoch, Place place) {
+            this.call = call;
+            this.started = started;
+            this.member = member;
+            this.epoch = epoch;
+            this.place = place;
+        }
+
+        boolean isDone() {
+            return outcome == Outcome.OK;
+        }
+
+        boolean hasFailed() {
+            return outcome == Outcome.FAILED;
+        }
+
+        void end(long time, Outcome how) {
+            ended = time;
+            outcome = how;
+        }
+    }
+
+    /** Something bad, while it went on. */
+    static final class Fault {
+        final String name;
+        final long began;
+        long ended = Long.MAX_VALUE;
+
+        Fault(String name, long began) {
+            this.name = name;
+            this.began = began;
+        }
+    }
+
+    /** What a group is owed of a partition, besides what is there. */
+    static final class Terms {
+        private long from;
+        private long fromTime = Long.MIN_VALUE;
+        final TreeSet<Long> letters = new TreeSet<>();
+        /** By their beginning, which offset they end before. */
+        final TreeMap<Long, Long> gaps = new TreeMap<>();
+
+        /** Where it begins, by the latest word. */
+        void from(long offset, long time) {
+            if (time >= fromTime) {
+                fromTime = time;
+                from = offset;
+            }
+        }
+
+        /** Whether it is not owed a message, or not any more. */
+        boolean excuse(long offset) {
+            Map.Entry<Long, Long> gap = gaps.floorEntry(offset);
+            return offset < from || letters.contains(offset) || (gap != null && offset < gap.getValue());
+        }
+    }
+
+    final Map<String, Publication> publications = new HashMap<>();
+    /** What anybody saw in the log, whether it is still there or not. */
+    final Map<Partition, TreeMap<Long, Place>> places = new TreeMap<>();
+    /** What is in the log in the end. */
+    final Map<Partition, TreeSet<Long>> logged = new TreeMap<>();
+
+    final List<Conflict> conflicts = new ArrayList<>();
+    final Map<Reading, List<Read>> readings = new HashMap<>();
+    final Map<Stake, List<Handling>> handlings = new TreeMap<>();
+    final Map<Stake, List<Cursor>> cursors = new TreeMap<>();
+    final Map<Stake, List<Effect>> effects = new TreeMap<>();
+    final Map<Partition, List<First>> firsts = new TreeMap<>();
+    final List<Fault> faults = new ArrayList<>();
+    /** Groups and the topics they have left. */
+    final Map<String, List<String>> left = new HashMap<>();
+
+    long stopped = Long.MAX_VALUE;
+    long events;
+
+    private final Map<Stake, Terms> terms = new HashMap<>();
+
+    /** What a group is owed of a partition. */
+    Terms terms(Stake stake) {
+        return terms.computeIfAbsent(stake, s -> new Terms());
+    }
+
+    /** The groups of topics, with every partition that anything lies in. */
+    List<Stake> stakes() {
+        Map<String, TreeSet<String>> topics = new TreeMap<>();
+        for (Stake stake : handlings.keySet()) {
+            topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
+        }
+        for (Stake stake : terms.keySet()) {
+            topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
+        }
+        List<Stake> all = new ArrayList<>();
+        topics.forEach((group, its) -> {
+            for (Partition partition : places.keySet()) {
+                if (its.contains(partition.topic)) {
+                    all.add(new Stake(group, partition));
+                }
+            }
+        });
+        return all;
+    }
+
+    boolean hasLeft(Stake stake) {
+        return left.getOrDefault(stake.group, List.of()).contains(stake.partition.topic);
+    }
+
+    /** Whether effects of a group were written down. */
+    boolean hasEffects(String group) {
+        return effects.keySet().stream().anyMatch(stake -> stake.group.equals(group));
+    }
+
+    List<Handling> handlings(Stake stake) {
+        return handlings.getOrDefault(stake, List.of());
+    }
+
+    NavigableMap<Long, Place> places(Partition partition) {
+        return places.getOrDefault(partition, new TreeMap<>());
+    }
+
+    /** Somebody saw this value there. */
+    Place saw(Partition partition, Place seen) {
+        Place other = places.computeIfAbsent(partition, p -> new TreeMap<>()).putIfAbsent(seen.offset, seen);
+        if (other == null) {
+            return seen;
+        }
+        if (!other.value.equals(seen.value)) {
+            conflicts.add(new Conflict(partition, other, seen));
+            return seen;
+        }
+        if (other.key == null && seen.key != null) {
+            places.get(partition).put(seen.offset, seen); // a reader does not tell keys
+            return seen;
+        }
+        return other;
+    }
+
+    void sort() {
+        handlings.values().forEach(list -> list.sort(Comparator.comparingLong(each -> each.started)));
+        cursors.values().forEach(list -> list.sort(Comparator.comparingLong(Cursor::time)));
+        firsts.values().forEach(list -> list.sort(Comparator.comparingLong(First::time)));
+        effects.values()
+                .forEach(
+                        list -> list.sort(Comparator.comparingLong(Effect::time).thenComparingLong(Effect::offset)));
+        faults.sort(Comparator.comparingLong(fault -> fault.began));
+    }
+}

@@ -1,0 +1,190 @@
+package dev.trunkline.checker;
+
+import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.History.Fault;
+import dev.trunkline.checker.History.Handling;
+import dev.trunkline.checker.History.Partition;
+import dev.trunkline.checker.History.Place;
+import dev.trunkline.checker.History.Publication;
+import dev.trunkline.checker.History.Reading;
+import dev.trunkline.checker.History.Stake;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads journals. A call ends in the journal in which it began. */
+final class Reader {
+
+    /** What waits for the end of its call. */
+    @FunctionalInterface
+    private interface Pending {
+        void end(long time, Outcome outcome);
+    }
+
+    private final History history = new History();
+    private final Map<String, String> words = new HashMap<>();
+    private final Map<Partition, Partition> partitions = new HashMap<>();
+    private final Map<Stake, Stake> stakes = new HashMap<>();
+    private Map<String, List<Pending>> open = new HashMap<>();
+    private String lastCall = "";
+    private long lastCallNumber;
+
+    private Reader() {}
+
+    static List<Path> journals(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> file.toString().endsWith(Journal.SUFFIX))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    static History read(Path directory) throws IOException {
+        Reader reader = new Reader();
+        for (Path file : journals(directory)) {
+            reader.open = new HashMap<>();
+            forEach(file, reader::take);
+        }
+        reader.history.sort();
+        return reader.history;
+    }
+
+    /** All events of a journal, but not a last line that its writer did not live to end. */
+    static void forEach(Path file, Consumer<Event> action) throws IOException {
+        try (BufferedReader lines = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+            String line = lines.readLine();
+            for (long number = 1; line != null; number++) {
+                String next = lines.readLine();
+                try {
+                    action.accept(Event.parse(line));
+                } catch (IllegalArgumentException e) {
+                    if (next != null || endsWithNewline(file)) {
+                        throw new IOException(file.getFileName() + ", line " + number + ": " + e.getMessage(), e);
+                    }
+                }
+                line = next;
+            }
+        }
+    }
+
+    private static boolean endsWithNewline(Path file) throws IOException {
+        try (var content = Files.newByteChannel(file)) {
+            content.position(content.size() - 1);
+            var last = java.nio.ByteBuffer.allocate(1);
+            content.read(last);
+            return last.get(0) == '\n';
+        }
+    }
+
+    private void take(Event event) {
+        history.events++;
+        switch (event) {
+            case Event.Publish e -> {
+                Publication publication = history.publications.computeIfAbsent(
+                        word(e.value()), value -> new Publication(word(e.topic()), e.later()));
+                publication.begin(e.time());
+                wait(e.call(), publication::end);
+            }
+            case Event.Start e -> {
+                Stake stake = stake(e.group(), e.topic(), e.partition());
+                Place place = see(e.topic(), e.partition(), e.offset(), e.key(), e.value());
+                Handling handling = new Handling(number(e.call()), e.time(), word(e.member()), e.epoch(), place);
+                history.handlings.computeIfAbsent(stake, s -> new ArrayList<>()).add(handling);
+                wait(e.call(), handling::end);
+            }
+            case Event.End e -> {
+                List<Pending> its = open.remove(e.call());
+                if (its != null) {
+                    its.forEach(each -> each.end(e.time(), e.outcome()));
+                }
+            }
+            case Event.Fault e -> {
+                Fault fault = new Fault(e.name(), e.time());
+                history.faults.add(fault);
+                wait(e.call(), (time, outcome) -> fault.ended = time);
+            }
+            case Event.Read e -> {
+                see(e.topic(), e.partition(), e.offset(), null, e.value());
+                history.readings
+                        .computeIfAbsent(
+                                new Reading(e.reader(), partition(e.topic(), e.partition())), r -> new ArrayList<>())
+                        .add(e);
+            }
+            case Event.Logged e -> {
+                see(e.topic(), e.partition(), e.offset(), e.key(), e.value());
+                history.logged
+                        .computeIfAbsent(partition(e.topic(), e.partition()), p -> new TreeSet<>())
+                        .add(e.offset());
+            }
+            case Event.Cursor e ->
+                history.cursors
+                        .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
+                        .add(e);
+            case Event.Effect e ->
+                history.effects
+                        .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
+                        .add(e);
+            case Event.First e ->
+                history.firsts
+                        .computeIfAbsent(partition(e.topic(), e.partition()), p -> new ArrayList<>())
+                        .add(e);
+            case Event.From e ->
+                history.terms(stake(e.group(), e.topic(), e.partition())).from(e.offset(), e.time());
+            case Event.Gap e ->
+                history.terms(stake(e.group(), e.topic(), e.partition())).gaps.merge(e.from(), e.to(), Math::max);
+            case Event.Letter e ->
+                history.terms(stake(e.group(), e.topic(), e.partition()))
+                        .letters
+                        .add(e.offset());
+            case Event.Left e ->
+                history.left
+                        .computeIfAbsent(e.group(), group -> new ArrayList<>())
+                        .add(e.topic());
+            case Event.Stopped e -> history.stopped = e.time();
+        }
+    }
+
+    private void wait(String call, Pending pending) {
+        open.computeIfAbsent(call, c -> new ArrayList<>(1)).add(pending);
+    }
+
+    private long number(String call) {
+        if (!call.equals(lastCall)) {
+            lastCall = call;
+            lastCallNumber++;
+        }
+        return lastCallNumber;
+    }
+
+    private Place see(String topic, int partition, long offset, @Nullable String key, String value) {
+        return history.saw(partition(topic, partition), new Place(offset, key == null ? null : word(key), word(value)));
+    }
+
+    private Partition partition(String topic, int number) {
+        Partition partition = new Partition(word(topic), number);
+        Partition known = partitions.putIfAbsent(partition, partition);
+        return known == null ? partition : known;
+    }
+
+    private Stake stake(String group, String topic, int number) {
+        Stake stake = new Stake(word(group), partition(topic, number));
+        Stake known = stakes.putIfAbsent(stake, stake);
+        return known == null ? stake : known;
+    }
+
+    /** The same word, once. */
+    private String word(String text) {
+        String known = words.putIfAbsent(text, text);
+        return known == null ? text : known;
+    }
+}

@@ -1,0 +1,397 @@
+package dev.trunkline.checker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.trunkline.checker.Event.Cursor;
+import dev.trunkline.checker.Event.Effect;
+import dev.trunkline.checker.Event.End;
+import dev.trunkline.checker.Event.Fault;
+import dev.trunkline.checker.Event.First;
+import dev.trunkline.checker.Event.Gap;
+import dev.trunkline.checker.Event.Left;
+import dev.trunkline.checker.Event.Letter;
+import dev.trunkline.checker.Event.Logged;
+import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Event.Publish;
+import dev.trunkline.checker.Event.Read;
+import dev.trunkline.checker.Event.Start;
+import dev.trunkline.checker.Event.Stopped;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A history in which all is well passes, and every way to spoil it is found and called by its name. */
+class CheckerTest {
+
+    private static final long SECOND = 1_000_000_000;
+    private static final int MESSAGES = 10;
+
+    @TempDir
+    Path directory;
+
+    /** Ten messages, of two keys in turn, in one partition, one a second; each is handled by a group half a second later. */
+    private static List<Event> clean() {
+        List<Event> events = new ArrayList<>();
+        for (int i = 0; i < MESSAGES; i++) {
+            long now = i * SECOND;
+            events.add(new Publish(now, "p" + i, "t", "v" + i, false));
+            events.add(new End(now + 10, "p" + i, Outcome.OK));
+            events.add(new Read(now + 15, "reader", "t", 0, i, "v" + i));
+            events.add(start(now + SECOND / 2, "h" + i, 1, i));
+            events.add(new End(now + SECOND / 2 + 10, "h" + i, Outcome.OK));
+            events.add(new Effect(now + SECOND / 2 + 20, "g", "t", 0, i, 1, "v" + i));
+            events.add(new Cursor(now + SECOND / 2 + 30, "g", "t", 0, i + 1));
+            events.add(new Logged(100 * SECOND, "t", 0, i, keyOf(i), "v" + i));
+        }
+        events.add(new Stopped(20 * SECOND));
+        return events;
+    }
+
+    private static String keyOf(int number) {
+        return "k" + number % 2;
+    }
+
+    private static Start start(long time, String call, long epoch, int number) {
+        return new Start(time, call, "g", "m" + epoch, epoch, "t", 0, number, keyOf(number), "v" + number);
+    }
+
+    private static List<Event> again(long time, long epoch, int number) {
+        String call = "again" + number + "@" + time;
+        return List.of(start(time, call, epoch, number), new End(time + 10, call, Outcome.OK));
+    }
+
+    private Verdict check(List<Event> events) throws IOException {
+        Path fresh = Files.createTempDirectory(directory, "history");
+        try (Journal journal = Journal.create(fresh, "all")) {
+            journal.write(events.stream()
+                    .sorted(Comparator.comparingLong(Event::time))
+                    .toList());
+        }
+        return Checker.check(fresh, Limits.standard());
+    }
+
+    private static UnaryOperator<List<Event>> without(Predicate<Event> some) {
+        return events -> events.stream().filter(some.negate()).toList();
+    }
+
+    private static UnaryOperator<List<Event>> with(Event... more) {
+        return with(List.of(more));
+    }
+
+    private static UnaryOperator<List<Event>> with(List<Event> more) {
+        return events -> {
+            List<Event> all = new ArrayList<>(events);
+            all.addAll(more);
+            return all;
+        };
+    }
+
+    @SafeVarargs
+    private static UnaryOperator<List<Event>> all(UnaryOperator<List<Event>>... changes) {
+        return events -> {
+            List<Event> changed = events;
+            for (UnaryOperator<List<Event>> change : changes) {
+                changed = change.apply(changed);
+            }
+            return changed;
+        };
+    }
+
+    private static boolean isHandled(Event event, int number) {
+        return (event instanceof Start start && start.offset() == number)
+                || (event instanceof End end && end.call().equals("h" + number));
+    }
+
+    private static boolean isSeen(Event event, int number) {
+        return isHandled(event, number)
+                || (event instanceof Read read && read.offset() == number)
+                || (event instanceof Logged logged && logged.offset() == number)
+                || (event instanceof Effect effect && effect.offset() == number);
+    }
+
+    private static boolean isEnd(Event event, String call) {
+        return event instanceof End end && end.call().equals(call);
+    }
+
+    @Test
+    void a_clean_history_has_no_violation_and_is_counted() throws IOException {
+        Verdict verdict = check(clean());
+        assertThat(verdict.told()).isEmpty();
+        assertThat(verdict.isClean()).isTrue();
+        assertThat(verdict.figures().acknowledged()).isEqualTo(MESSAGES);
+        assertThat(verdict.figures().handled()).isEqualTo(MESSAGES);
+        assertThat(verdict.figures().effects()).isEqualTo(MESSAGES);
+        assertThat(verdict.figures().duplicates()).isZero();
+    }
+
+    private record Case(String name, List<Invariant> expected, UnaryOperator<List<Event>> change) {}
+
+    private static Case bad(String name, Invariant expected, UnaryOperator<List<Event>> change) {
+        return new Case(name, List.of(expected), change);
+    }
+
+    private static Case good(String name, UnaryOperator<List<Event>> change) {
+        return new Case(name, List.of(), change);
+    }
+
+    private static List<Case> cases() {
+        long late = 50 * SECOND;
+        return List.of(
+                // C1
+                bad(
+                        "acknowledged, and nowhere",
+                        Invariant.C1,
+                        with(new Publish(0, "q", "t", "gone", false), new End(1, "q", Outcome.OK))),
+                bad(
+                        "never handled",
+                        Invariant.C1,
+                        all(
+                                without(event -> isHandled(event, 9)),
+                                without(event -> event instanceof Cursor cursor && cursor.offset() > 9))),
+                bad(
+                        "handled by one group and not by the other",
+                        Invariant.C1,
+                        with(new Event.From(0, "other", "t", 0, 9))),
+                bad(
+                        "seen by a reader, and gone in the end",
+                        Invariant.C1,
+                        all(without(event -> event instanceof Logged logged && logged.offset() == 9))),
+                good(
+                        "unknown, and nowhere",
+                        with(new Publish(0, "q", "t", "gone", false), new End(1, "q", Outcome.UNKNOWN))),
+                good("its publisher died, and it is nowhere", with(new Publish(0, "q", "t", "gone", false))),
+                good(
+                        "not handled, but a dead letter",
+                        all(
+                                without(event -> isHandled(event, 9)
+                                        || (event instanceof Effect effect && effect.offset() == 9)),
+                                with(new Letter(late, "g", "t", 0, 9)))),
+                good(
+                        "not handled, but a declared gap",
+                        all(
+                                without(event -> isHandled(event, 9)
+                                        || (event instanceof Effect effect && effect.offset() == 9)),
+                                with(new Gap(late, "g", "t", 0, 9, 10)))),
+                good(
+                        "a group that has left is owed nothing",
+                        with(new Event.From(0, "other", "t", 0, 0), new Left(1, "other", "t"))),
+                good("a group that began later is owed nothing before", with(new Event.From(0, "other", "t", 0, 10))),
+                // C2
+                bad(
+                        "failed, and there",
+                        Invariant.C2,
+                        all(
+                                without(event -> isEnd(event, "p9")),
+                                with(new End(9 * SECOND + 10, "p9", Outcome.FAILED)))),
+                bad(
+                        "there, and never published",
+                        Invariant.C2,
+                        without(event -> event instanceof Publish publish
+                                && publish.value().equals("v9"))),
+                bad(
+                        "in another topic than it was published to",
+                        Invariant.C2,
+                        all(
+                                without(event -> event instanceof Publish publish
+                                        && publish.value().equals("v9")),
+                                with(new Publish(9 * SECOND, "p9", "another", "v9", false)))),
+                good(
+                        "failed, and then published again",
+                        all(with(new Publish(0, "q", "t", "v9", false), new End(1, "q", Outcome.FAILED)))),
+                // C3
+                bad(
+                        "one value at two offsets",
+                        Invariant.C3,
+                        with(
+                                new Publish(0, "q", "t", "v10", false),
+                                new Logged(late, "t", 1, 0, null, "v9"),
+                                new Event.From(0, "g", "t", 1, 1))),
+                bad(
+                        "two values at one offset",
+                        Invariant.C3,
+                        with(new Publish(0, "q", "t", "else", false), new Read(late, "second", "t", 0, 9, "else"))),
+                bad(
+                        "a hole in the log",
+                        Invariant.C3,
+                        all(
+                                without(event -> isSeen(event, 5)),
+                                without(event -> event instanceof Publish publish
+                                        && publish.value().equals("v5")),
+                                without(event -> event instanceof Read))),
+                // C4
+                bad(
+                        "later published, earlier in the log",
+                        Invariant.C4,
+                        all(
+                                without(event -> event instanceof Publish publish
+                                        && publish.value().equals("v2")),
+                                without(event -> isEnd(event, "p2")),
+                                with(
+                                        new Publish(5 * SECOND, "p2", "t", "v2", false),
+                                        new End(5 * SECOND + 5, "p2", Outcome.OK)))),
+                good(
+                        "published for later",
+                        all(
+                                without(event -> event instanceof Publish publish
+                                        && publish.value().equals("v5")),
+                                with(new Publish(0, "p5", "t", "v5", true)))),
+                // C5
+                bad(
+                        "a reader skips one",
+                        Invariant.C5,
+                        without(event -> event instanceof Read read && read.offset() == 5)),
+                // C6
+                bad(
+                        "a message is started before the one before it of its key",
+                        Invariant.C6,
+                        all(
+                                without(event ->
+                                        isHandled(event, 4) || (event instanceof Cursor cursor && cursor.offset() > 4)),
+                                with(again(7 * SECOND, 1, 4)))),
+                bad(
+                        "two of a key at once",
+                        Invariant.C6,
+                        all(
+                                without(event -> isEnd(event, "h4") || event instanceof Cursor),
+                                with(new End(6 * SECOND + SECOND, "h4", Outcome.OK)))),
+                bad(
+                        "an owner that was replaced goes on",
+                        Invariant.C6,
+                        all(
+                                with(new Fault(0, "f", "pause")),
+                                with(again(10 * SECOND, 2, 7)),
+                                with(again(11 * SECOND, 1, 7)),
+                                with(again(12 * SECOND, 1, 9)))),
+                good(
+                        "an owner that was replaced starts one more",
+                        all(
+                                with(new Fault(0, "f", "pause")),
+                                with(again(10 * SECOND, 2, 7)),
+                                with(again(11 * SECOND, 1, 7)))),
+                good(
+                        "two of a key in one call",
+                        all(
+                                without(event -> isHandled(event, 4) || isHandled(event, 6) || event instanceof Cursor),
+                                with(
+                                        start(4 * SECOND + 50, "batch", 1, 4),
+                                        start(4 * SECOND + 50, "batch", 1, 6),
+                                        new End(4 * SECOND + 60, "batch", Outcome.OK)))),
+                good(
+                        "tried again until it succeeds",
+                        all(
+                                without(event -> isEnd(event, "h4")),
+                                with(new End(4 * SECOND + SECOND / 2 + 5, "h4", Outcome.FAILED)),
+                                with(again(4 * SECOND + SECOND / 2 + 6, 1, 4)))),
+                // C7
+                bad(
+                        "an old owner's effect is accepted after a new one's",
+                        Invariant.C7,
+                        all(
+                                without(event -> event instanceof Effect effect && effect.offset() == 4),
+                                with(new Effect(4 * SECOND + SECOND / 2 + 20, "g", "t", 0, 4, 2, "v4")))),
+                // C8
+                bad("twice without a fault", Invariant.C8, with(again(11 * SECOND, 1, 9))),
+                bad(
+                        "twice, long after a fault",
+                        Invariant.C8,
+                        all(
+                                with(new Fault(0, "f", "kill"), new End(1, "f", Outcome.OK)),
+                                with(again(40 * SECOND, 2, 9)))),
+                bad(
+                        "twice after a fault, though it was done long before it",
+                        Invariant.C8,
+                        all(
+                                with(new Fault(9 * SECOND, "f", "kill"), new End(9 * SECOND + 1, "f", Outcome.OK)),
+                                with(again(12 * SECOND, 2, 1)))),
+                good(
+                        "twice after a fault",
+                        all(
+                                with(new Fault(10 * SECOND, "f", "kill"), new End(10 * SECOND + 1, "f", Outcome.OK)),
+                                with(again(12 * SECOND, 2, 9)))),
+                // C9
+                bad("recorded before it was handled", Invariant.C9, with(new Cursor(9 * SECOND, "g", "t", 0, 10))),
+                bad(
+                        "recorded, and its handler died",
+                        Invariant.C9,
+                        all(
+                                without(event -> isEnd(event, "h9")),
+                                with(new Fault(9 * SECOND, "f", "kill")),
+                                with(again(12 * SECOND, 2, 9)))),
+                // C10
+                bad("two effects", Invariant.C10, with(new Effect(late, "g", "t", 0, 9, 1, "v9"))),
+                bad(
+                        "no effect",
+                        Invariant.C10,
+                        without(event -> event instanceof Effect effect && effect.offset() == 9)),
+                bad(
+                        "effects of a key out of order",
+                        Invariant.C10,
+                        all(
+                                without(event -> event instanceof Effect effect && effect.offset() == 4),
+                                with(new Effect(late, "g", "t", 0, 4, 1, "v4")))),
+                bad("an effect of something else", Invariant.C10, with(new Effect(late, "g", "t", 0, 10, 1, "v10"))),
+                // C11
+                bad(
+                        "handled long after everything had stopped",
+                        Invariant.C11,
+                        all(
+                                without(event -> isHandled(event, 9) || event instanceof Cursor),
+                                with(again(90 * SECOND, 1, 9)))),
+                // C12
+                bad("dropped before it was read", Invariant.C12, all(with(new First(2 * SECOND, "t", 0, 7)))),
+                good("dropped after it was read", with(new First(9 * SECOND, "t", 0, 7))));
+    }
+
+    @TestFactory
+    List<DynamicTest> every_way_to_spoil_it_is_found() {
+        return cases().stream()
+                .map(each -> DynamicTest.dynamicTest(each.name, () -> {
+                    Verdict verdict = check(each.change.apply(clean()));
+                    assertThat(List.copyOf(verdict.counts().keySet()))
+                            .as(verdict.told().toString())
+                            .isEqualTo(each.expected);
+                }))
+                .toList();
+    }
+
+    @Test
+    void a_report_names_the_message_and_shows_what_was_written_about_it() throws IOException {
+        Verdict verdict = check(with(
+                        new Fault(8 * SECOND, "f", "the server is killed"),
+                        new Fault(60 * SECOND, "f2", "too late to matter"))
+                .apply(without(event -> isHandled(event, 8)).apply(clean())));
+        Verdict.Told lost = verdict.told().getFirst();
+        assertThat(lost.violation().what()).contains("group g", "\"v8\"", "t/0@8");
+        assertThat(lost.lines())
+                .anyMatch(line -> line.contains("publish p8 t v8"))
+                .anyMatch(line -> line.contains("ok p8"))
+                .anyMatch(line -> line.contains("the server is killed"))
+                .noneMatch(line -> line.contains("v7"));
+    }
+
+    @Test
+    void a_line_that_its_writer_did_not_live_to_end_is_left_out_and_any_other_is_refused() throws IOException {
+        Path file = directory.resolve("a.journal");
+        try (Journal journal = Journal.create(directory, "a")) {
+            journal.write(new Publish(1, "p", "t", "v", false));
+        }
+        Files.writeString(file, "2\tstart\tx", StandardOpenOption.APPEND);
+        assertThat(Checker.check(directory, Limits.standard()).figures().events())
+                .isEqualTo(1);
+        Files.writeString(file, "\n", StandardOpenOption.APPEND);
+        assertThatThrownBy(() -> Checker.check(directory, Limits.standard()))
+                .hasMessageContaining("a.journal, line 2")
+                .hasMessageContaining("a field is missing");
+    }
+}
