@@ -1,5 +1,6 @@
 package dev.trunkline.checker;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +19,18 @@ public sealed interface Event {
         UNKNOWN
     }
 
+    /** How a message is published. */
+    enum Way {
+        /** At once. */
+        PUBLISH,
+        /** To be appended at a later time: its place among others is not promised. */
+        LATER,
+        /** In a transaction that also writes a row of business, which is told by {@link Business}. */
+        WORK
+    }
+
     /** A message is to be published by a call; others of the same call go with it, all or none. */
-    record Publish(long time, String call, String topic, String value, boolean later) implements Event {}
+    record Publish(long time, String call, String topic, String value, Way way) implements Event {}
 
     /** A call has ended. */
     record End(long time, String call, Outcome outcome) implements Event {}
@@ -72,6 +83,9 @@ public sealed interface Event {
     record Effect(long time, String group, String topic, int partition, long offset, long epoch, String value)
             implements Event {}
 
+    /** A row of business is in the database in the end. */
+    record Business(long time, String topic, String value) implements Event {}
+
     /** Something bad is done to the system. It is over when the call ends. */
     record Fault(long time, String call, String name) implements Event {}
 
@@ -81,8 +95,8 @@ public sealed interface Event {
     /** The line of this event. */
     default String line() {
         return switch (this) {
-            case Publish e -> join(e.time, e.later ? "later" : "publish", e.call, e.topic, e.value);
-            case End e -> join(e.time, e.outcome.name().toLowerCase(java.util.Locale.ROOT), e.call);
+            case Publish e -> join(e.time, word(e.way), e.call, e.topic, e.value);
+            case End e -> join(e.time, word(e.outcome), e.call);
             case Start e ->
                 join(
                         e.time,
@@ -105,6 +119,7 @@ public sealed interface Event {
             case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to);
             case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset);
             case Effect e -> join(e.time, "effect", e.group, e.topic, e.partition, e.offset, e.epoch, e.value);
+            case Business e -> join(e.time, "business", e.topic, e.value);
             case Fault e -> join(e.time, "fault", e.call, e.name);
             case Stopped e -> join(e.time, "stopped");
         };
@@ -113,6 +128,10 @@ public sealed interface Event {
     /** The event of a line. Fails with what is wrong with it. */
     static Event parse(String line) {
         return new Fields(line).event();
+    }
+
+    private static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
     }
 
     private static String keyOf(@Nullable String key) {
@@ -145,8 +164,9 @@ public sealed interface Event {
             long time = number();
             String kind = text();
             Event event = switch (kind) {
-                case "publish" -> new Publish(time, text(), text(), text(), false);
-                case "later" -> new Publish(time, text(), text(), text(), true);
+                case "publish" -> new Publish(time, text(), text(), text(), Way.PUBLISH);
+                case "later" -> new Publish(time, text(), text(), text(), Way.LATER);
+                case "work" -> new Publish(time, text(), text(), text(), Way.WORK);
                 case "ok" -> new End(time, text(), Outcome.OK);
                 case "failed" -> new End(time, text(), Outcome.FAILED);
                 case "unknown" -> new End(time, text(), Outcome.UNKNOWN);
@@ -161,6 +181,7 @@ public sealed interface Event {
                 case "gap" -> new Gap(time, text(), text(), partition(), number(), number());
                 case "letter" -> new Letter(time, text(), text(), partition(), number());
                 case "effect" -> new Effect(time, text(), text(), partition(), number(), number(), text());
+                case "business" -> new Business(time, text(), text());
                 case "fault" -> new Fault(time, text(), text());
                 case "stopped" -> new Stopped(time);
                 default -> throw wrong("no event is called \"" + kind + "\"");

@@ -5,12 +5,15 @@ import dev.trunkline.checker.Event.Effect;
 import dev.trunkline.checker.Event.First;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Read;
+import dev.trunkline.checker.Event.Way;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +56,7 @@ final class History {
     /** All calls that were to publish one value. */
     static final class Publication {
         final String topic;
-        final boolean later;
+        final Way way;
         long invoked = Long.MAX_VALUE;
         /** When somebody was first told that it is there. */
         long acknowledged = Long.MAX_VALUE;
@@ -61,9 +64,9 @@ final class History {
         private int calls;
         private int failures;
 
-        Publication(String topic, boolean later) {
+        Publication(String topic, Way way) {
             this.topic = topic;
-            this.later = later;
+            this.way = way;
         }
 
         boolean isAcknowledged() {
@@ -161,6 +164,9 @@ final class History {
     final Map<Partition, TreeMap<Long, Place>> places = new TreeMap<>();
     /** What is in the log in the end. */
     final Map<Partition, TreeSet<Long>> logged = new TreeMap<>();
+
+    /** The values of which a row of business is there. */
+    final Set<String> business = new HashSet<>();
 
     final List<Conflict> conflicts = new ArrayList<>();
     final Map<Reading, List<Read>> readings = new HashMap<>();

@@ -1,6 +1,7 @@
 package dev.trunkline.checker;
 
 import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Event.Way;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -61,11 +62,11 @@ public final class Journal implements AutoCloseable {
     }
 
     /** Values are about to be published together. Returns the call, which is to be ended. */
-    public String publish(String topic, List<String> values) {
+    public String publish(Way way, String topic, List<String> values) {
         String call = newCall();
         long now = System.nanoTime();
         write(values.stream()
-                .map(value -> new Event.Publish(now, call, topic, value, false))
+                .map(value -> new Event.Publish(now, call, topic, value, way))
                 .toList());
         return call;
     }

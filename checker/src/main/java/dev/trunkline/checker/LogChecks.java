@@ -1,6 +1,7 @@
 package dev.trunkline.checker;
 
 import dev.trunkline.checker.Event.Read;
+import dev.trunkline.checker.Event.Way;
 import dev.trunkline.checker.History.Conflict;
 import dev.trunkline.checker.History.Partition;
 import dev.trunkline.checker.History.Place;
@@ -69,6 +70,14 @@ final class LogChecks {
 
     private void presence(String value, Publication publication) {
         Spot spot = spotOf.get(value);
+        if (publication.way == Way.WORK && history.business.contains(value) != (spot != null)) {
+            findings.add(
+                    Invariant.C2,
+                    spot == null
+                            ? "\"%s\" has its row of business and no message".formatted(value)
+                            : "\"%s\" at %s has no row of business".formatted(value, spot),
+                    value);
+        }
         if (spot == null) {
             if (publication.isAcknowledged()) {
                 findings.add(Invariant.C1, "\"%s\" was acknowledged and is nowhere".formatted(value), value);
@@ -106,7 +115,7 @@ final class LogChecks {
         Place first = null;
         for (Place place : places.descendingMap().values()) {
             Publication publication = history.publications.get(place.value());
-            if (publication == null || publication.later) {
+            if (publication == null || publication.way == Way.LATER) {
                 continue;
             }
             if (first != null && earliest < publication.invoked) {

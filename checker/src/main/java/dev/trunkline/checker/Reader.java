@@ -91,7 +91,7 @@ final class Reader {
         switch (event) {
             case Event.Publish e -> {
                 Publication publication = history.publications.computeIfAbsent(
-                        word(e.value()), value -> new Publication(word(e.topic()), e.later()));
+                        word(e.value()), value -> new Publication(word(e.topic()), e.way()));
                 publication.begin(e.time());
                 wait(e.call(), publication::end);
             }
@@ -150,6 +150,7 @@ final class Reader {
                 history.left
                         .computeIfAbsent(e.group(), group -> new ArrayList<>())
                         .add(e.topic());
+            case Event.Business e -> history.business.add(word(e.value()));
             case Event.Stopped e -> history.stopped = e.time();
         }
     }

@@ -3,6 +3,7 @@ package dev.trunkline.checker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.checker.Event.Business;
 import dev.trunkline.checker.Event.Cursor;
 import dev.trunkline.checker.Event.Effect;
 import dev.trunkline.checker.Event.End;
@@ -17,6 +18,7 @@ import dev.trunkline.checker.Event.Publish;
 import dev.trunkline.checker.Event.Read;
 import dev.trunkline.checker.Event.Start;
 import dev.trunkline.checker.Event.Stopped;
+import dev.trunkline.checker.Event.Way;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +47,7 @@ class CheckerTest {
         List<Event> events = new ArrayList<>();
         for (int i = 0; i < MESSAGES; i++) {
             long now = i * SECOND;
-            events.add(new Publish(now, "p" + i, "t", "v" + i, false));
+            events.add(new Publish(now, "p" + i, "t", "v" + i, Way.PUBLISH));
             events.add(new End(now + 10, "p" + i, Outcome.OK));
             events.add(new Read(now + 15, "reader", "t", 0, i, "v" + i));
             events.add(start(now + SECOND / 2, "h" + i, 1, i));
@@ -152,7 +154,7 @@ class CheckerTest {
                 bad(
                         "acknowledged, and nowhere",
                         Invariant.C1,
-                        with(new Publish(0, "q", "t", "gone", false), new End(1, "q", Outcome.OK))),
+                        with(new Publish(0, "q", "t", "gone", Way.PUBLISH), new End(1, "q", Outcome.OK))),
                 bad(
                         "never handled",
                         Invariant.C1,
@@ -169,8 +171,8 @@ class CheckerTest {
                         all(without(event -> event instanceof Logged logged && logged.offset() == 9))),
                 good(
                         "unknown, and nowhere",
-                        with(new Publish(0, "q", "t", "gone", false), new End(1, "q", Outcome.UNKNOWN))),
-                good("its publisher died, and it is nowhere", with(new Publish(0, "q", "t", "gone", false))),
+                        with(new Publish(0, "q", "t", "gone", Way.PUBLISH), new End(1, "q", Outcome.UNKNOWN))),
+                good("its publisher died, and it is nowhere", with(new Publish(0, "q", "t", "gone", Way.PUBLISH))),
                 good(
                         "not handled, but a dead letter",
                         all(
@@ -205,22 +207,43 @@ class CheckerTest {
                         all(
                                 without(event -> event instanceof Publish publish
                                         && publish.value().equals("v9")),
-                                with(new Publish(9 * SECOND, "p9", "another", "v9", false)))),
+                                with(new Publish(9 * SECOND, "p9", "another", "v9", Way.PUBLISH)))),
                 good(
                         "failed, and then published again",
-                        all(with(new Publish(0, "q", "t", "v9", false), new End(1, "q", Outcome.FAILED)))),
+                        all(with(new Publish(0, "q", "t", "v9", Way.PUBLISH), new End(1, "q", Outcome.FAILED)))),
+                bad(
+                        "a row of business without its message",
+                        Invariant.C2,
+                        with(new Publish(0, "q", "t", "gone", Way.WORK), new Business(late, "t", "gone"))),
+                bad(
+                        "a message without its row of business",
+                        Invariant.C2,
+                        all(
+                                without(event -> event instanceof Publish publish
+                                        && publish.value().equals("v9")),
+                                with(new Publish(9 * SECOND, "p9", "t", "v9", Way.WORK)))),
+                good(
+                        "a message with its row of business",
+                        all(
+                                without(event -> event instanceof Publish publish
+                                        && publish.value().equals("v9")),
+                                with(
+                                        new Publish(9 * SECOND, "p9", "t", "v9", Way.WORK),
+                                        new Business(late, "t", "v9")))),
                 // C3
                 bad(
                         "one value at two offsets",
                         Invariant.C3,
                         with(
-                                new Publish(0, "q", "t", "v10", false),
+                                new Publish(0, "q", "t", "v10", Way.PUBLISH),
                                 new Logged(late, "t", 1, 0, null, "v9"),
                                 new Event.From(0, "g", "t", 1, 1))),
                 bad(
                         "two values at one offset",
                         Invariant.C3,
-                        with(new Publish(0, "q", "t", "else", false), new Read(late, "second", "t", 0, 9, "else"))),
+                        with(
+                                new Publish(0, "q", "t", "else", Way.PUBLISH),
+                                new Read(late, "second", "t", 0, 9, "else"))),
                 bad(
                         "a hole in the log",
                         Invariant.C3,
@@ -238,14 +261,14 @@ class CheckerTest {
                                         && publish.value().equals("v2")),
                                 without(event -> isEnd(event, "p2")),
                                 with(
-                                        new Publish(5 * SECOND, "p2", "t", "v2", false),
+                                        new Publish(5 * SECOND, "p2", "t", "v2", Way.PUBLISH),
                                         new End(5 * SECOND + 5, "p2", Outcome.OK)))),
                 good(
                         "published for later",
                         all(
                                 without(event -> event instanceof Publish publish
                                         && publish.value().equals("v5")),
-                                with(new Publish(0, "p5", "t", "v5", true)))),
+                                with(new Publish(0, "p5", "t", "v5", Way.LATER)))),
                 // C5
                 bad(
                         "a reader skips one",
@@ -384,7 +407,7 @@ class CheckerTest {
     void a_line_that_its_writer_did_not_live_to_end_is_left_out_and_any_other_is_refused() throws IOException {
         Path file = directory.resolve("a.journal");
         try (Journal journal = Journal.create(directory, "a")) {
-            journal.write(new Publish(1, "p", "t", "v", false));
+            journal.write(new Publish(1, "p", "t", "v", Way.PUBLISH));
         }
         Files.writeString(file, "2\tstart\tx", StandardOpenOption.APPEND);
         assertThat(Checker.check(directory, Limits.standard()).figures().events())
