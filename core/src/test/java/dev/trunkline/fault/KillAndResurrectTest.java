@@ -10,7 +10,7 @@ import dev.trunkline.Message;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
-import dev.trunkline.testing.ChildJvm;
+import dev.trunkline.rig.ChildJvm;
 import dev.trunkline.testing.ConsumingProcess;
 import dev.trunkline.testing.Seed;
 import dev.trunkline.testing.TestDatabase;

@@ -9,7 +9,7 @@ import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
-import dev.trunkline.testing.FaultProxy;
+import dev.trunkline.rig.FaultProxy;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

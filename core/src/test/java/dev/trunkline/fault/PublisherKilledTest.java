@@ -2,7 +2,7 @@ package dev.trunkline.fault;
 
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
-import dev.trunkline.testing.ChildJvm;
+import dev.trunkline.rig.ChildJvm;
 import dev.trunkline.testing.History;
 import dev.trunkline.testing.History.Call;
 import dev.trunkline.testing.History.Outcome;

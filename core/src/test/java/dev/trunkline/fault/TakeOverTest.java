@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
-import dev.trunkline.testing.ChildJvm;
+import dev.trunkline.rig.ChildJvm;
 import dev.trunkline.testing.ConsumingProcess;
 import dev.trunkline.testing.TestDatabase;
 import java.time.Duration;

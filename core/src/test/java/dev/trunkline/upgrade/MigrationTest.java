@@ -8,7 +8,7 @@ import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
-import dev.trunkline.testing.ChildJvm;
+import dev.trunkline.rig.ChildJvm;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.OpeningProcess;
 import dev.trunkline.testing.Servers;

@@ -1,4 +1,4 @@
-package dev.trunkline.testing;
+package dev.trunkline.rig;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A Java process of its own, on this one's class path, that can be killed. */
 public final class ChildJvm implements AutoCloseable {
@@ -20,6 +22,15 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     public static ChildJvm start(Class<?> main, String... arguments) {
+        return start(main, Map.of(), arguments);
+    }
+
+    /**
+     * Starts one.
+     *
+     * @param environment what it is told so that others on the machine do not see it
+     */
+    public static ChildJvm start(Class<?> main, Map<String, String> environment, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
@@ -29,16 +40,16 @@ public final class ChildJvm implements AutoCloseable {
                 main.getName()));
         command.addAll(List.of(arguments));
         try {
-            return new ChildJvm(new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start());
+            ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+            builder.environment().putAll(environment);
+            return new ChildJvm(builder.start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     /** The next line it writes, or null when it has ended. */
-    public String readLine() {
+    public @Nullable String readLine() {
         try {
             return out.readLine();
         } catch (IOException e) {
@@ -70,6 +81,10 @@ public final class ChildJvm implements AutoCloseable {
     /** SIGKILL. What it had written can still be read. */
     public void kill() {
         process.toHandle().destroyForcibly(); // that of the process itself would close its streams
+    }
+
+    public long pid() {
+        return process.pid();
     }
 
     public boolean isAlive() {

@@ -1,4 +1,4 @@
-package dev.trunkline.testing;
+package dev.trunkline.rig;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** A line to a PostgreSQL server that can be cut, delayed, or turned into a hole. */
 public final class FaultProxy implements AutoCloseable {
@@ -55,7 +56,7 @@ public final class FaultProxy implements AutoCloseable {
     private final int target;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
-    private final AtomicReference<Trap> trap = new AtomicReference<>();
+    private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
     private final AtomicInteger trapped = new AtomicInteger();
     private volatile boolean refusing;
     private volatile boolean silent;
@@ -143,7 +144,7 @@ public final class FaultProxy implements AutoCloseable {
     private final class Link {
         private final Socket client;
         private final Socket server;
-        private volatile Trap caught;
+        private volatile @Nullable Trap caught;
 
         Link(Socket client, Socket server) {
             this.client = client;
@@ -187,21 +188,23 @@ public final class FaultProxy implements AutoCloseable {
                 caught = set;
                 trapped.incrementAndGet();
             }
-            if (caught == null || caught.fate().heard) {
+            Trap mine = caught;
+            if (mine == null || mine.fate().heard) {
                 return true;
             }
-            if (caught.fate().reset) {
+            if (mine.fate().reset) {
                 reset();
             }
             return false;
         }
 
         private boolean fromServer(byte[] bytes, int n) {
-            if (caught == null) {
+            Trap mine = caught;
+            if (mine == null) {
                 return !silent || bytes[0] != NOTIFICATION;
             }
             boolean done = n >= READY.length && Arrays.equals(bytes, n - READY.length, n, READY, 0, READY.length);
-            if (done && caught.fate().reset) {
+            if (done && mine.fate().reset) {
                 reset();
             }
             return false;

@@ -1,0 +1,129 @@
+package dev.trunkline.faults;
+
+import dev.trunkline.rig.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+/** The processes of a trial. Each writes a journal of its own, and so does the one that follows it when it was killed. */
+final class Crowd implements AutoCloseable {
+
+    private static final String STARTED = "started";
+    private static final String STOP = "stop";
+
+    /** A process, and what it is started with. */
+    static final class Member implements AutoCloseable {
+        private final String role;
+        private final Class<?> main;
+        private final List<String> arguments;
+        private final Crowd crowd;
+        private ChildJvm process;
+
+        private Member(Crowd crowd, String role, Class<?> main, List<String> arguments) {
+            this.crowd = crowd;
+            this.role = role;
+            this.main = main;
+            this.arguments = arguments;
+            this.process = crowd.start(this);
+        }
+
+        /** SIGKILL. */
+        void kill() throws InterruptedException {
+            process.kill();
+            process.waitFor();
+        }
+
+        void startAgain() {
+            process = crowd.start(this);
+        }
+
+        /** SIGSTOP or SIGCONT. */
+        void signal(String signal) throws IOException, InterruptedException {
+            new ProcessBuilder("kill", "-" + signal, "" + process.pid())
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+        }
+
+        /** Asks it to end and waits until it has. */
+        void stop() throws InterruptedException {
+            process.writeLine(STOP);
+            int code = process.waitFor();
+            if (code != 0) {
+                throw new IllegalStateException(role + " ended with " + code);
+            }
+        }
+
+        @Override
+        public void close() {
+            process.close();
+        }
+    }
+
+    private final Address address;
+    private final Path journals;
+    private final Random random;
+    private final List<Member> publishers = new ArrayList<>();
+    private final List<Member> consumers = new ArrayList<>();
+    private int started;
+
+    Crowd(Address address, Path journals, Random random) {
+        this.address = address;
+        this.journals = journals;
+        this.random = random;
+    }
+
+    void addPublisher(PublisherMain.Habits habits) {
+        publishers.add(new Member(this, "publisher", PublisherMain.class, List.of(habits.arguments())));
+    }
+
+    void addConsumer() {
+        consumers.add(new Member(this, "consumer", ConsumerMain.class, List.of()));
+    }
+
+    List<Member> publishers() {
+        return publishers;
+    }
+
+    List<Member> consumers() {
+        return consumers;
+    }
+
+    private ChildJvm start(Member member) {
+        started++;
+        List<String> arguments = new ArrayList<>(List.of(journals.toString(), member.role + "-" + started));
+        if (member.main == PublisherMain.class) {
+            arguments.add("" + random.nextLong(1_000_000_000));
+        }
+        arguments.addAll(member.arguments);
+        ChildJvm process = ChildJvm.start(member.main, address.environment(), arguments.toArray(String[]::new));
+        for (String line = process.readLine(); !STARTED.equals(line); line = process.readLine()) {
+            if (line == null) {
+                throw new IllegalStateException("a " + member.role + " ended before it had started");
+            }
+        }
+        process.passOn();
+        return process;
+    }
+
+    /** In a process of the crowd: it is at work. */
+    static void sayStarted() {
+        System.out.println(STARTED);
+    }
+
+    /** In a process of the crowd: returns when it is to end. */
+    static void awaitStop() throws IOException {
+        int next = System.in.read();
+        while (next >= 0 && next != '\n') {
+            next = System.in.read();
+        }
+    }
+
+    @Override
+    public void close() {
+        Stream.concat(publishers.stream(), consumers.stream()).forEach(Member::close);
+    }
+}

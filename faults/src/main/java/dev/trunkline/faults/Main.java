@@ -1,0 +1,164 @@
+package dev.trunkline.faults;
+
+import dev.trunkline.checker.Figures;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The command line of the faults. */
+@Command(
+        name = "faults",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Does bad things to Trunkline at work, on a server and processes of its own, and checks that it kept its promises.",
+            "Every process writes a journal; the checker holds them against C1 to C12."
+        },
+        footer = "Exit code: 0 no promise was broken, 1 one was or a trial did not end, 2 bad input.")
+public final class Main implements Callable<Integer> {
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before it calls
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "FAULT", arity = "0..*", description = "Which ones, by name from --list; none: all.")
+    private List<String> names = List.of();
+
+    @Option(names = "--list", description = "List the faults and end.")
+    private boolean list;
+
+    @Option(names = "--minutes", paramLabel = "N", description = "Minutes for each fault (default: 1).")
+    private double minutes = 1;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            description = "What chance is made from (default: a new one, which is printed).")
+    private @Nullable Long seed;
+
+    @Option(
+            names = "--journals",
+            paramLabel = "DIR",
+            description = "Where journals are kept; else they are deleted if all is well.")
+    private @Nullable Path journals;
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new Main()).execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        List<Fault> chosen = chosen();
+        if (list) {
+            chosen.forEach(fault -> System.out.printf("%-4s %s%n", fault.id(), fault.title()));
+            return 0;
+        }
+        long first = seed == null ? new Random().nextLong(1_000_000_000) : seed;
+        System.out.printf("seed %d%n", first);
+        System.out.println(Row.HEADER);
+        boolean clean = true;
+        for (Fault fault : chosen) {
+            clean &= run(fault, first);
+        }
+        return clean ? 0 : 1;
+    }
+
+    private List<Fault> chosen() {
+        if (names.isEmpty()) {
+            return Catalogue.all();
+        }
+        List<Fault> chosen = new ArrayList<>();
+        for (String name : names) {
+            chosen.add(Catalogue.all().stream()
+                    .filter(fault -> fault.id().equalsIgnoreCase(name))
+                    .findFirst()
+                    .orElseThrow(() -> new ParameterException(
+                            spec.commandLine(), "no fault is called \"" + name + "\": --list tells their names")));
+        }
+        return chosen;
+    }
+
+    /** Whether no promise was broken. */
+    private boolean run(Fault fault, long firstSeed) throws IOException {
+        String lack = fault.lacks().orElse(null);
+        if (lack != null) {
+            System.out.println(Row.skipped(fault, lack));
+            return true;
+        }
+        Path directory = journals == null
+                ? Files.createTempDirectory("trunkline-faults-")
+                : Files.createDirectories(journals.resolve(fault.id() + "-" + firstSeed));
+        boolean clean = false;
+        try (Trial trial = new Trial(fault, directory, firstSeed)) {
+            Trial.Result result = trial.run(fault, Duration.ofMillis((long) (minutes * 60_000)));
+            System.out.println(Row.of(fault, result));
+            clean = result.verdict().isClean();
+            if (!clean) {
+                result.verdict().print(System.out);
+            }
+        } catch (Exception e) {
+            System.out.println(Row.broken(fault, e));
+            e.printStackTrace();
+        }
+        if (clean && journals == null) {
+            delete(directory);
+        } else {
+            System.out.println("journals: " + directory);
+        }
+        return clean;
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    /** A line of the table. */
+    private static final class Row {
+        static final String HEADER = "%-4s %-42s %7s %10s %10s %10s %6s %10s"
+                .formatted("", "fault", "times", "published", "handled", "duplicates", "load", "violations");
+
+        static String of(Fault fault, Trial.Result result) {
+            Figures figures = result.verdict().figures();
+            return "%-4s %-42s %,7d %,10d %,10d %,10d %5.0f%% %,10d"
+                    .formatted(
+                            fault.id(),
+                            fault.title(),
+                            result.strikes(),
+                            figures.acknowledged(),
+                            figures.handled(),
+                            figures.duplicates(),
+                            100 * result.faultRate() / result.calmRate(),
+                            result.verdict().counts().values().stream()
+                                    .mapToLong(n -> n)
+                                    .sum());
+        }
+
+        static String skipped(Fault fault, String lack) {
+            return "%-4s %-42s skipped: needs %s".formatted(fault.id(), fault.title(), lack);
+        }
+
+        static String broken(Fault fault, Exception e) {
+            return "%-4s %-42s did not end: %s".formatted(fault.id(), fault.title(), e.getMessage());
+        }
+    }
+}

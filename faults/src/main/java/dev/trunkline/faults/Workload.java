@@ -1,0 +1,49 @@
+package dev.trunkline.faults;
+
+import dev.trunkline.Message;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Random;
+
+/** What publishers and consumers of a trial agree on. */
+final class Workload {
+
+    static final String TOPIC = "orders";
+    /** Its handler does nothing that the database knows of. */
+    static final String PLAIN = "plain";
+    /** Its handler writes rows into the table {@code effect}, in the transaction of its progress. */
+    static final String EFFECTS = "effects";
+
+    static final List<String> GROUPS = List.of(PLAIN, EFFECTS);
+
+    private static final int PARTITIONS = 8;
+    private static final int KEYS = 40;
+
+    private Workload() {}
+
+    static void create(Address address) throws SQLException {
+        try (Trunkline trunkline = address.open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub(TOPIC).withPartitions(PARTITIONS));
+        }
+        try (Connection connection = address.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("create table business (value text primary key)");
+            statement.execute(
+                    "create table effect (topic text not null, partition int not null, \"offset\" bigint not null,"
+                            + " epoch bigint not null, value text not null)");
+            for (String group : GROUPS) {
+                statement.execute("select trunkline.subscribe('" + group + "', '" + TOPIC + "', 'BEGINNING')");
+            }
+        }
+    }
+
+    /** Three of four have a key. */
+    static Message message(String value, Random random) {
+        Message message = Message.of(TOPIC, value);
+        return random.nextInt(4) == 0 ? message : message.withKey("key-" + random.nextInt(KEYS));
+    }
+}
