@@ -113,8 +113,7 @@ class DeadLettersTest {
                 .withRetry(new RetryPolicy(1000, Duration.ofMillis(50), Duration.ofMillis(50))));
         publish("k", 0, 30);
         publish("other", 0, 300);
-        await(() -> seen.size() == 300 && lag() == 0);
-        assertThat(count("parked")).isEqualTo(30);
+        await(() -> seen.size() == 300 && lag() == 0 && count("parked") == 30);
         assertThat(count("dead_letter")).isZero();
         publish("k", 30, 60);
         await(() -> count("parked") == 60);
