@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** P9 for several messages in a transaction: units are never split, a bad one goes to the dead letters and the rest is committed. */
-@Timeout(120)
+@Timeout(300)
 class BatchingTest {
 
     private final TestDatabase database = TestDatabase.fresh();
@@ -214,6 +214,6 @@ class BatchingTest {
     }
 
     private static void await(java.util.concurrent.Callable<Boolean> condition) {
-        Awaitility.await().atMost(Duration.ofSeconds(40)).until(condition);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(condition);
     }
 }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** P3 and P5 without faults: every group gets every message, each key in order; and what a group's life allows. */
-@Timeout(120)
+@Timeout(300)
 class ConsumingTest {
 
     private static final RetryPolicy QUICK = new RetryPolicy(3, Duration.ofMillis(10), Duration.ofMillis(20));
@@ -287,7 +287,7 @@ class ConsumingTest {
                 },
                 SubscriptionOptions.fromBeginning().withRetry(QUICK).withHandlerTimeout(Duration.ofMillis(100)));
         trunkline.publisher().publish(Message.of("t", "m"));
-        await(() -> tries.get() == 2);
+        await(() -> tries.get() >= 2);
     }
 
     @Test
@@ -383,7 +383,7 @@ class ConsumingTest {
 
     private static void await(java.util.concurrent.Callable<Boolean> condition) {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(20))
                 .until(condition);
     }

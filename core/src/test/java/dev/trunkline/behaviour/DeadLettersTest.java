@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** P14 and P5 beyond the first failure: a poison message delays only its key, and whatever was given up can follow in order. */
-@Timeout(120)
+@Timeout(300)
 class DeadLettersTest {
 
     private static final RetryPolicy QUICK = new RetryPolicy(3, Duration.ofMillis(10), Duration.ofMillis(20));
@@ -112,8 +113,7 @@ class DeadLettersTest {
                 .withRetry(new RetryPolicy(1000, Duration.ofMillis(50), Duration.ofMillis(50))));
         publish("k", 0, 30);
         publish("other", 0, 300);
-        await(() -> seen.size() == 300 && lag() == 0);
-        assertThat(count("parked")).isEqualTo(30);
+        await(() -> seen.size() == 300 && lag() == 0 && count("parked") == 30);
         assertThat(count("dead_letter")).isZero();
         publish("k", 30, 60);
         await(() -> count("parked") == 60);
@@ -170,13 +170,13 @@ class DeadLettersTest {
 
     @Test
     void a_handler_that_fails_for_everything_slows_the_group_down_and_gives_nothing_up() {
-        boolean[] ill = {true};
+        AtomicBoolean ill = new AtomicBoolean(true);
         AtomicInteger calls = new AtomicInteger();
         trunkline
                 .createConsumerGroup("g", "t", String.class)
                 .addConsumer("a", delivery -> {
                     calls.incrementAndGet();
-                    if (ill[0]) {
+                    if (ill.get()) {
                         throw new IllegalStateException("the mail server is down");
                     }
                     seen.add(delivery.payload());
@@ -189,10 +189,10 @@ class DeadLettersTest {
                         .mapToObj(i -> Message.of("t", "m" + i).withKey("k" + i))
                         .toList());
         // Every message had more than its five attempts by then, were they counted against it.
-        await(() -> database.number("select max(attempts) from trunkline.attempt") > 6);
+        await(() -> database.number("select coalesce(max(attempts), 0) from trunkline.attempt") > 6);
         assertThat(count("dead_letter")).isZero();
         assertThat(count("parked")).isZero();
-        ill[0] = false;
+        ill.set(false);
         await(() -> seen.size() == 300);
         assertThat(seen).doesNotHaveDuplicates();
         assertThat(count("dead_letter")).isZero();
@@ -215,7 +215,7 @@ class DeadLettersTest {
                 .start(SubscriptionOptions.fromBeginning()
                         .withRetry(QUICK.skipping())
                         .withConcurrency(1)
-                        .withHandlerTimeout(Duration.ofMillis(200)));
+                        .withHandlerTimeout(Duration.ofSeconds(3)));
         publish("k", 0, 3);
         publish("other", 0, 3);
         await(() -> count("dead_letter") == 1);
@@ -257,12 +257,12 @@ class DeadLettersTest {
 
     @Test
     void transactional_effects_happen_once_through_parking_and_redrive() {
-        database.execute("create table effect (text text not null)");
+        database.execute("create table effect (id bigint generated always as identity, text text not null)");
         poison.add("k2");
         trunkline
                 .createConsumerGroup("g", "t", String.class)
                 .addTransactionalConsumer("a", (delivery, connection) -> {
-                    try (var insert = connection.prepareStatement("insert into effect values (?)")) {
+                    try (var insert = connection.prepareStatement("insert into effect (text) values (?)")) {
                         insert.setString(1, delivery.payload());
                         insert.executeUpdate();
                     }
@@ -274,7 +274,7 @@ class DeadLettersTest {
         poison.clear();
         database.number("select trunkline.redrive('g', 't')");
         await(() -> database.number("select count(*) from effect") == 6);
-        assertThat(database.query("select text from effect")).containsExactlyElementsOf(texts("k", 0, 6));
+        assertThat(database.query("select text from effect order by id")).containsExactlyElementsOf(texts("k", 0, 6));
         assertNothingIsLeft();
     }
 
@@ -327,6 +327,6 @@ class DeadLettersTest {
     }
 
     private static void await(java.util.concurrent.Callable<Boolean> condition) {
-        Awaitility.await().atMost(Duration.ofSeconds(40)).until(condition);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(condition);
     }
 }

@@ -16,7 +16,6 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -27,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Groups that nobody serves: when they are dead, what they hold back, what they miss, and how they come back. Time is what upkeep is told. */
-@Timeout(120)
+@Timeout(300)
 class GroupsDieTest {
 
     private final TestDatabase database = TestDatabase.fresh();
@@ -36,7 +35,8 @@ class GroupsDieTest {
 
     @BeforeEach
     void open() {
-        trunkline = database.options().lease(Duration.ofSeconds(3)).open();
+        // Nothing is done behind the test's back; and with the usual lease a slow machine is not taken for a dead one.
+        trunkline = database.open();
         trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(1));
     }
 
@@ -106,9 +106,12 @@ class GroupsDieTest {
         Awaitility.await().until(() -> state("g").members() == 1);
         watch("1 hour");
         assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
-        watch("1 second");
-        assertThat(database.query("select unattended_since from trunkline.groups"))
-                .containsExactly("null");
+        Awaitility.await().until(() -> {
+            watch("1 second");
+            return database.query("select unattended_since from trunkline.groups")
+                    .equals(List.of("null"));
+        });
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
         group.close();
     }
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Groups that want some keys of a topic only. */
-@Timeout(120)
+@Timeout(300)
 class KeysTest {
 
     private final TestDatabase database = TestDatabase.fresh();
@@ -126,6 +126,7 @@ class KeysTest {
         try (ConsumerGroup<String> group = start(trunkline, keys("a"))) {
             database.query("select trunkline.end_session(?)", session);
             await(1);
+            awaitNothingPending();
             assertThat(group.metrics().handled()).isOne();
         }
     }

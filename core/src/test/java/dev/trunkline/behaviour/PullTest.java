@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Batches under a lease, for callers that can not keep a handler running: from Java, and from anything that speaks SQL. */
-@Timeout(120)
+@Timeout(300)
 class PullTest {
 
     private static final Duration LONG = Duration.ofMinutes(10);

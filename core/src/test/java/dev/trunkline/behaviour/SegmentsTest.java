@@ -60,15 +60,15 @@ class SegmentsTest {
     void a_reader_that_knows_old_segments_finds_the_new_ones() throws Exception {
         var tail = trunkline.log().tail("t");
         publish(0, 3);
-        assertThat(tail.poll(Duration.ofSeconds(5))).hasSize(3);
+        assertThat(tail.poll(Duration.ofSeconds(60))).hasSize(3);
         roll();
         publish(3, 5);
-        assertThat(tail.poll(Duration.ofSeconds(5)))
+        assertThat(tail.poll(Duration.ofSeconds(60)))
                 .extracting(LogMessage::text)
                 .containsExactly("m3", "m4");
         drop("5");
         publish(5, 6);
-        assertThat(tail.poll(Duration.ofSeconds(5)))
+        assertThat(tail.poll(Duration.ofSeconds(60)))
                 .extracting(LogMessage::text)
                 .containsExactly("m5");
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Messages over which processes may have died, where one of them must be alone in its process. */
-@Timeout(120)
+@Timeout(300)
 class SuspectsTest {
 
     private static final String LONG = "long";

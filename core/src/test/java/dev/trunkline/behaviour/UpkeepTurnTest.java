@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** One process does the upkeep, any can; and it can be seen when that does not keep up. */
-@Timeout(120)
+@Timeout(300)
 class UpkeepTurnTest {
 
     private final TestDatabase database = TestDatabase.fresh();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An order is of interest to three services: each gets it, whatever the others do. */
-@Timeout(60)
+@Timeout(300)
 class FanOutTest {
 
     private final Trunkline trunkline =

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The key is the customer: what one customer orders is handled in order, customers are handled side by side. */
-@Timeout(60)
+@Timeout(300)
 class OrderOfCustomersTest {
 
     private final Trunkline trunkline =

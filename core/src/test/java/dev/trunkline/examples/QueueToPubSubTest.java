@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An application that has only known queues takes up groups, one topic at a time, while it runs. */
-@Timeout(60)
+@Timeout(300)
 class QueueToPubSubTest {
 
     private final Trunkline trunkline =
@@ -78,6 +78,6 @@ class QueueToPubSubTest {
     }
 
     private static void assertHandled(Receipt receipt, ConsumerGroup<OrderEvent> by) throws InterruptedException {
-        assertThat(by.await(receipt, Duration.ofSeconds(30))).isTrue();
+        assertThat(by.await(receipt, Duration.ofSeconds(60))).isTrue();
     }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Where groups begin: with what is new, with all, or at a time; and that they stay with it. */
-@Timeout(60)
+@Timeout(300)
 class SubscriptionModesTest {
 
     /** Without background work what is published is in the log at once, where a pop that does not wait finds it. */

@@ -105,7 +105,7 @@ class BackendKillTest {
 
     private void upkeepStillRuns() {
         long segments = database.number("select max(id) from trunkline.segment");
-        await().atMost(Duration.ofSeconds(30))
+        await().atMost(Duration.ofSeconds(60))
                 .until(() -> database.number("select max(id) from trunkline.segment") > segments
                         || database.number("select count(*) from trunkline.topics_to_roll()") == 0);
     }

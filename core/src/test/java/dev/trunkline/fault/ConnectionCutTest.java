@@ -48,9 +48,10 @@ class ConnectionCutTest {
         config.setPassword(database.server().password());
         config.setMaximumPoolSize(8);
         config.setMinimumIdle(1);
-        config.setConnectionTimeout(2_000);
-        config.addDataSourceProperty("socketTimeout", "1");
-        config.addDataSourceProperty("connectTimeout", "2");
+        config.setConnectionTimeout(10_000);
+        // Longer than an answer that does come takes on a slow machine.
+        config.addDataSourceProperty("socketTimeout", "5");
+        config.addDataSourceProperty("connectTimeout", "10");
         return config;
     }
 

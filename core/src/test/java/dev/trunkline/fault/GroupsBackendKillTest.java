@@ -58,7 +58,7 @@ class GroupsBackendKillTest {
                     groups.verify();
                 }
                 await("it listens again, seed " + seed)
-                        .atMost(Duration.ofSeconds(30))
+                        .atMost(Duration.ofSeconds(60))
                         .until(() -> database.number("select count(*) from pg_stat_activity"
                                         + " where datname = current_database() and query like 'listen %'")
                                 == 1);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** P10 and P7 without a fault: who closes hands over at once, and nothing comes twice. */
 @Tag("fault")
-@Timeout(60)
+@Timeout(300)
 class HandOverTest {
 
     private static final int PARTITIONS = 4;
@@ -71,6 +71,7 @@ class HandOverTest {
         publish("k", 50, 100);
         await(() -> seen.size() == 100);
         assertThat(seen).containsExactlyElementsOf(texts("k", 0, 100));
+        await(() -> held() == PARTITIONS);
         assertThat(database.query("select epoch from trunkline.holder")).containsOnly("2");
     }
 
@@ -128,6 +129,6 @@ class HandOverTest {
     }
 
     private static void await(Callable<Boolean> condition) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(condition);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(condition);
     }
 }

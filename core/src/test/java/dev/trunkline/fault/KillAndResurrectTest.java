@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** F22 and F23: the only process of a group is killed, for good or again and again. Minutes and hours are what upkeep is told. */
 @Tag("fault")
-@Timeout(120)
+@Timeout(300)
 class KillAndResurrectTest {
 
     private static final String TOPIC = "orders.events";
@@ -80,7 +80,7 @@ class KillAndResurrectTest {
                 .start(SubscriptionOptions.fromBeginning()));
         startInventory();
         Set<String> published = new HashSet<>(publish(100));
-        handleSomeAndDie();
+        handleSomeAndDie(0);
 
         Set<String> dropped = publish(20);
         awaitOthers();
@@ -114,9 +114,10 @@ class KillAndResurrectTest {
     void a_group_that_is_killed_and_restarted_within_its_time_is_never_dead_and_misses_nothing() throws Exception {
         for (int round = 0; round < 4; round++) {
             startInventory();
+            long before = handled();
             publish(50);
             await(() -> watched("0") && state(INVENTORY).health() == Health.HEALTHY);
-            handleSomeAndDie();
+            handleSomeAndDie(before);
             // Nobody serves it for four of five minutes, each time later: only if these were added up it would be dead.
             watched(4 * round + " minutes 10 seconds");
             watched(4 * round + 4 + " minutes");
@@ -179,8 +180,9 @@ class KillAndResurrectTest {
         process.passOn();
     }
 
-    private void handleSomeAndDie() throws InterruptedException {
-        long some = handled() + 1 + random.nextInt(KEYS * 25);
+    /** @param before what had been handled when the last messages were published: there are at least twice as many as it waits for */
+    private void handleSomeAndDie(long before) throws InterruptedException {
+        long some = before + 1 + random.nextInt(KEYS * 25);
         await(() -> handled() >= some);
         inventory.kill();
         assertThat(inventory.waitFor()).isNotZero();
@@ -242,7 +244,7 @@ class KillAndResurrectTest {
 
     private void await(Callable<Boolean> condition) {
         Awaitility.await("seed " + seed)
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(20))
                 .until(condition);
     }

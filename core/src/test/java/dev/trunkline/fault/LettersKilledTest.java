@@ -163,7 +163,7 @@ class LettersKilledTest {
     private void await(Callable<Boolean> condition) {
         try {
             Awaitility.await("seed " + seed)
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(Duration.ofSeconds(60))
                     .pollInterval(Duration.ofMillis(50))
                     .until(condition);
         } catch (ConditionTimeoutException late) {

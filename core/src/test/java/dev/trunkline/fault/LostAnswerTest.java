@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** F9 for groups: what a group decides about a message is done, and the answer is lost. P9 and P5 hold all the same. */
 @Tag("fault")
-@Timeout(120)
+@Timeout(300)
 class LostAnswerTest {
 
     private final TestDatabase database = TestDatabase.fresh();
@@ -159,6 +159,6 @@ class LostAnswerTest {
     }
 
     private static void await(Callable<Boolean> condition) {
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(condition);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(condition);
     }
 }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** F15: handlers hold all connections that they can get. */
 @Tag("fault")
-@Timeout(120)
+@Timeout(300)
 class PoolExhaustedTest {
 
     private static final int POOL = 3;
@@ -109,8 +109,9 @@ class PoolExhaustedTest {
             consume(
                     trunkline,
                     "b",
-                    SubscriptionOptions.fromBeginning().withRetry(ONCE).withHandlerTimeout(Duration.ofMillis(500)));
+                    SubscriptionOptions.fromBeginning().withRetry(ONCE).withHandlerTimeout(Duration.ofSeconds(2)));
             await(() -> database.number("select count(*) from trunkline.holder where session is not null") == 8);
+            // Longer than a handler may take.
             awaitBeats(4);
             assertThat(started).hasSize(1);
             release.countDown();
@@ -196,7 +197,7 @@ class PoolExhaustedTest {
 
     private static void await(Callable<Boolean> condition) {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(50))
                 .until(condition);
     }

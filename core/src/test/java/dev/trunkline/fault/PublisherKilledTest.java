@@ -13,6 +13,7 @@ import dev.trunkline.testing.Verdict;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +35,11 @@ class PublisherKilledTest {
             for (int round = 0; round < 4; round++) {
                 publishUntilKilled(trunkline, "r" + round, 1 + random.nextInt(60));
             }
+            // What they had sent may still be under way in the server, which notices in its own time.
+            Awaitility.await()
+                    .until(() -> database.number(
+                                    "select count(*) from pg_stat_activity where application_name = 'publisher'")
+                            == 0);
             Verdict.onLog(trunkline, database.dataSource(), "orders", history, "seed " + seed);
         }
     }
@@ -42,7 +48,7 @@ class PublisherKilledTest {
         Map<String, Long> begun = new LinkedHashMap<>();
         try (ChildJvm child = ChildJvm.start(
                 PublishingProcess.class,
-                database.url(),
+                database.url() + "?ApplicationName=publisher",
                 database.server().user(),
                 database.server().password(),
                 name)) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** P13 and P5: the line for notifications and beats says nothing, while the one for work is good. */
 @Tag("fault")
-@Timeout(120)
+@Timeout(300)
 class SilentLineTest {
 
     private static final int PARTITIONS = 4;
@@ -156,7 +156,7 @@ class SilentLineTest {
 
     private void await(Callable<Boolean> condition) {
         Awaitility.await("seed " + seed)
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(50))
                 .until(condition);
     }

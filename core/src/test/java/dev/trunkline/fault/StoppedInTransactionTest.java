@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * or never is, and its transaction does not stand in its successor's way.
  */
 @Tag("fault")
-@Timeout(120)
+@Timeout(300)
 class StoppedInTransactionTest {
 
     private final TestDatabase database = TestDatabase.fresh();
@@ -128,7 +128,7 @@ class StoppedInTransactionTest {
 
     private static void await(Callable<Boolean> condition) {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(50))
                 .until(condition);
     }

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Groups of a process that read at the same place share the read, and nobody waits for a slow one. */
-@Timeout(120)
+@Timeout(300)
 class BlockCacheTest {
 
     private static final long PLENTY = 10_000_000;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Those who change a group at the same time see each other, and do not wait for each other for ever. */
-@Timeout(120)
+@Timeout(300)
 class GroupLocksTest {
 
     private final TestDatabase database = TestDatabase.fresh();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** P6: who lost a partition can change nothing. P5: who takes it over goes on where it was recorded. */
-@Timeout(120)
+@Timeout(300)
 class OwnershipTest {
 
     private static final String RECORD =
@@ -133,8 +133,9 @@ class OwnershipTest {
         publish(100);
         await(() -> seen.size() == 100);
         groups.getFirst().close();
-        assertThat(database.number("select count(*) from trunkline.holder where session is null"))
-                .isEqualTo(2);
+        // The other may have taken them by now.
+        assertThat(database.number("select count(distinct session) from trunkline.holder where session is not null"))
+                .isOne();
         publish(100);
         await(() -> seen.size() == 200);
         assertThat(seen.subList(100, 200)).doesNotHaveDuplicates();
@@ -161,10 +162,10 @@ class OwnershipTest {
         publish(1);
         running.await();
         database.execute("update trunkline.session set ended_at = clock_timestamp()");
-        await(() -> database.number("select max(epoch) from trunkline.holder") == 2);
+        await(() -> database.number("select max(epoch) from trunkline.holder") >= 2);
         release.countDown();
         // What the old epoch did is not recorded: the new one does it again.
-        await(() -> seen.contains("2 m0"));
+        await(() -> seen.stream().anyMatch(each -> each.endsWith(" m0") && !each.startsWith("1 ")));
         await(() -> database.number("select sum(lag) from trunkline.lag('g', 't')") == 0);
         assertThat(database.number("select count(*) from trunkline.progress p where p.epoch = 1"))
                 .isZero();
@@ -186,12 +187,14 @@ class OwnershipTest {
                 .start(SubscriptionOptions.fromBeginning());
         publish(10);
         await(() -> seen.size() == 20);
-        assertThat(database.number("select min(epoch) from trunkline.holder where subscription = 2"))
-                .isEqualTo(2);
+        await(() -> database.number("select min(epoch) from trunkline.holder where subscription = 2") == 2);
     }
 
     private Trunkline open() {
-        Trunkline trunkline = database.options().lease(Duration.ofSeconds(3)).open();
+        Trunkline trunkline = database.options()
+                .lease(Duration.ofSeconds(3))
+                .backgroundWork(false)
+                .open();
         processes.add(trunkline);
         return trunkline;
     }
@@ -211,7 +214,7 @@ class OwnershipTest {
 
     private static void await(Callable<Boolean> condition) {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .pollInterval(Duration.ofMillis(50))
                 .until(condition);
     }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** From a file to handled messages. */
-@Timeout(120)
+@Timeout(300)
 class ConsumingByFileTest {
 
     record Order(int number) {}
@@ -85,8 +85,8 @@ class ConsumingByFileTest {
                                     "select count(distinct partition) from effect where process = 'two' and partition in (1, 2)"))
                     .isEqualTo(2);
             assertThat(number("select count(distinct transaction) from effect")).isLessThan(100);
-            assertThat(number("select count(*) from pg_stat_activity where application_name = 'direct'"))
-                    .isPositive();
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> number("select count(*) from pg_stat_activity where application_name = 'direct'") > 0);
             assertThat(number("select count(*) from messaging.topic")).isEqualTo(2);
         }
     }

@@ -21,7 +21,11 @@ class PublishingObjectsTest {
     void an_object_is_published_as_json_and_decoded_equal() {
         try (EmbeddedPostgres postgres =
                         EmbeddedPostgres.temporary().unsafeFast().start();
-                Trunkline trunkline = Trunkline.open(postgres.jdbcUrl(), postgres.user(), postgres.password())) {
+                // Without background work what is published is in the log at once.
+                Trunkline trunkline = Trunkline.builder()
+                        .url(postgres.jdbcUrl(), postgres.user(), postgres.password())
+                        .backgroundWork(false)
+                        .open()) {
             trunkline.topics().create(TopicConfiguration.queue("orders"));
             OrderPlaced order = new OrderPlaced(42, Instant.parse("2026-11-15T21:00:00Z"));
 

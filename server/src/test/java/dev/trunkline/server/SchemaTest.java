@@ -28,6 +28,7 @@ class SchemaTest {
                 .dataSource(Cli.postgres().dataSource(database))
                 .schema(schema)
                 .migrate(false)
+                .backgroundWork(false)
                 .open()) {
             trunkline.topics().create(TopicConfiguration.queue("orders"));
             assertThat(trunkline.publisher().publish(Message.of("orders", "x")).offset())

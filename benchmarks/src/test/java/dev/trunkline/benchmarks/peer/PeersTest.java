@@ -26,7 +26,7 @@ class PeersTest {
 
     private static final int MESSAGES = 300;
     private static final int KEYS = 7;
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private static EmbeddedPostgres postgres;
     private static Address address;

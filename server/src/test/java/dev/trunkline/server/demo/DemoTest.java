@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(180)
+@Timeout(600)
 class DemoTest {
 
     private static final String TRACES = """
@@ -37,7 +37,8 @@ class DemoTest {
     void the_demo_on_a_given_database_proves_itself_and_leaves_nothing_behind() throws Exception {
         String database = Cli.freshDatabase();
 
-        Cli.Result demo = Cli.on(database, "demo", "--seconds", "3");
+        // Long enough that the process that is killed after a quarter of it holds something by then.
+        Cli.Result demo = Cli.on(database, "demo", "--seconds", "10");
 
         assertThat(demo.code()).as(demo.out() + demo.err()).isZero();
         assertThat(demo.out())
@@ -63,12 +64,12 @@ class DemoTest {
         StringWriter out = new StringWriter();
         CompletableFuture<Cli.Result> demo =
                 CompletableFuture.supplyAsync(() -> Cli.run(out, "demo", "--seconds", "2", "--data", data.toString()));
-        await().atMost(Duration.ofMinutes(1)).until(() -> out.toString().contains("takes its place"));
+        await().atMost(Duration.ofMinutes(3)).until(() -> out.toString().contains("takes its place"));
         Path notes = notes(out.toString());
         Path ours = notes.resolve("process-" + ProcessHandle.current().pid() + ".notes");
-        await().until(() -> Files.deleteIfExists(ours));
+        await().atMost(Duration.ofMinutes(1)).until(() -> Files.deleteIfExists(ours));
 
-        Cli.Result spoiled = demo.get(2, TimeUnit.MINUTES);
+        Cli.Result spoiled = demo.get(5, TimeUnit.MINUTES);
         assertThat(spoiled.code()).as(spoiled.out() + spoiled.err()).isEqualTo(1);
         assertThat(spoiled.out()).contains("not handled by", "lines are wrong; the notes stay in " + notes);
         Notes.delete(notes);
