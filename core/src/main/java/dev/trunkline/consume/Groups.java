@@ -112,16 +112,26 @@ public final class Groups implements AutoCloseable {
         GroupTable.Subscription subscription = group.isFound()
                 ? shared.table().rejoin(group.name(), group.topic(), options)
                 : shared.table().subscribe(group.name(), group.topic(), options);
-        if (started.values().stream().anyMatch(other -> other.isOf(subscription.id()))) {
-            throw new ConsumerGroupException(group + " is started in this process already, for topic \"" + group.topic()
-                    + "\": add consumers to that one");
-        }
         Consumption consumption =
                 new Consumption(group.name(), group.topic(), subscription, options, consumers, monitor, shared);
-        started.put(group, consumption);
+        admit(group, consumption, subscription.id());
         shared.recorder().add(consumption);
         bell.onRing(consumption, consumption::look);
         return consumption.start();
+    }
+
+    /** In one go: two that both find nobody there would take each other's partitions away. */
+    private void admit(Group<?> group, Consumption consumption, int subscription) {
+        lock.lock();
+        try {
+            if (started.values().stream().anyMatch(other -> other.isOf(subscription))) {
+                throw new ConsumerGroupException(group + " is started in this process already, for topic \""
+                        + group.topic() + "\": add consumers to that one");
+            }
+            started.put(group, consumption);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether this process consumes a topic for a group. */

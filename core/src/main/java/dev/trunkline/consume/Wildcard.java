@@ -122,8 +122,17 @@ final class Wildcard<T> implements WildcardGroup<T> {
 
     private void begin(String topic, SubscriptionOptions options) {
         Group<T> group = creation.apply(topic);
-        group.start(options);
+        try {
+            group.start(options);
+        } catch (ConsumerGroupException e) {
+            if (groups.isStarted(name, topic)) {
+                log.debug("{}: another wildcard was quicker to start topic \"{}\"", this, topic, e);
+                return;
+            }
+            throw e;
+        }
         consumed.put(topic, group);
+        log.info("{}: consumes topic \"{}\" from now on", this, topic);
     }
 
     private Duration look() {
@@ -131,7 +140,6 @@ final class Wildcard<T> implements WildcardGroup<T> {
         for (String topic : missing()) {
             try {
                 begin(topic, options);
-                log.info("{}: consumes topic \"{}\" from now on", this, topic);
                 problems.remove(topic);
             } catch (TrunklineException e) {
                 String problem = String.valueOf(e.getMessage());

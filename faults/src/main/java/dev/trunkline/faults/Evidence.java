@@ -37,7 +37,7 @@ final class Evidence {
 
     private void write() throws SQLException {
         each(
-                "select topic, partition, \"offset\", key, convert_from(payload, 'UTF8') from trunkline.messages",
+                "select topic, partition, \"offset\", key, text from trunkline.messages",
                 row -> new Event.Logged(
                         now, row.getString(1), row.getInt(2), row.getLong(3), row.getString(4), row.getString(5)));
         each(
