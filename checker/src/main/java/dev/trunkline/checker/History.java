@@ -165,6 +165,8 @@ final class History {
     /** What is in the log in the end. */
     final Map<Partition, TreeSet<Long>> logged = new TreeMap<>();
 
+    /** The values of calls whose end nobody knows: all of them were published, or none. */
+    final List<List<String>> unknown = new ArrayList<>();
     /** The values of which a row of business is there. */
     final Set<String> business = new HashSet<>();
 

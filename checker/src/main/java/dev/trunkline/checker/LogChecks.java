@@ -47,6 +47,7 @@ final class LogChecks {
                     conflict.other().value());
         }
         history.publications.forEach(this::presence);
+        history.unknown.forEach(this::whole);
         history.places.forEach((partition, places) -> {
             dense(partition, places);
             order(partition, places);
@@ -92,6 +93,17 @@ final class LogChecks {
                     Invariant.C2,
                     "\"%s\" is at %s, and its publisher was told that it failed".formatted(value, spot),
                     value);
+        }
+    }
+
+    private void whole(List<String> values) {
+        List<String> missing =
+                values.stream().filter(value -> !spotOf.containsKey(value)).toList();
+        if (!missing.isEmpty() && missing.size() < values.size()) {
+            findings.add(
+                    Invariant.C2,
+                    "of %s, which were published together, %s are nowhere".formatted(values, missing),
+                    values.toArray(String[]::new));
         }
     }
 

@@ -36,6 +36,7 @@ final class Reader {
     private final Map<Partition, Partition> partitions = new HashMap<>();
     private final Map<Stake, Stake> stakes = new HashMap<>();
     private Map<String, List<Pending>> open = new HashMap<>();
+    private Map<String, List<String>> together = new HashMap<>();
     private String lastCall = "";
     private long lastCallNumber;
 
@@ -53,7 +54,9 @@ final class Reader {
         Reader reader = new Reader();
         for (Path file : journals(directory)) {
             reader.open = new HashMap<>();
+            reader.together = new HashMap<>();
             forEach(file, reader::take);
+            reader.history.unknown.addAll(reader.together.values());
         }
         reader.history.sort();
         return reader.history;
@@ -94,6 +97,7 @@ final class Reader {
                         word(e.value()), value -> new Publication(word(e.topic()), e.way()));
                 publication.begin(e.time());
                 wait(e.call(), publication::end);
+                together.computeIfAbsent(e.call(), call -> new ArrayList<>(1)).add(word(e.value()));
             }
             case Event.Start e -> {
                 Stake stake = stake(e.group(), e.topic(), e.partition());
@@ -106,6 +110,10 @@ final class Reader {
                 List<Pending> its = open.remove(e.call());
                 if (its != null) {
                     its.forEach(each -> each.end(e.time(), e.outcome()));
+                }
+                List<String> values = together.remove(e.call());
+                if (values != null && e.outcome() == Outcome.UNKNOWN) {
+                    history.unknown.add(values);
                 }
             }
             case Event.Fault e -> {

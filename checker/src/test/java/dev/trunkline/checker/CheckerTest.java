@@ -230,6 +230,19 @@ class CheckerTest {
                                 with(
                                         new Publish(9 * SECOND, "p9", "t", "v9", Way.WORK),
                                         new Business(late, "t", "v9")))),
+                bad(
+                        "half of what was published together",
+                        Invariant.C2,
+                        all(
+                                without(event -> isEnd(event, "p9")),
+                                with(new Publish(9 * SECOND, "p9", "t", "gone", Way.PUBLISH)))),
+                good(
+                        "all of what was published together by who died",
+                        all(
+                                without(event -> isEnd(event, "p9") || isEnd(event, "p8")),
+                                without(event -> event instanceof Publish publish
+                                        && publish.value().equals("v9")),
+                                with(new Publish(8 * SECOND, "p8", "t", "v9", Way.PUBLISH)))),
                 // C3
                 bad(
                         "one value at two offsets",

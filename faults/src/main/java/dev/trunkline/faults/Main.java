@@ -1,6 +1,7 @@
 package dev.trunkline.faults;
 
 import dev.trunkline.checker.Figures;
+import dev.trunkline.faults.seeded.SeededBugs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,6 +42,9 @@ public final class Main implements Callable<Integer> {
     @Option(names = "--list", description = "List the faults and end.")
     private boolean list;
 
+    @Option(names = "--seeded-bugs", description = "Test the checker: it must catch mistakes that are made on purpose.")
+    private boolean seededBugs;
+
     @Option(names = "--minutes", paramLabel = "N", description = "Minutes for each fault (default: 1).")
     private double minutes = 1;
 
@@ -68,6 +72,12 @@ public final class Main implements Callable<Integer> {
         if (list) {
             chosen.forEach(fault -> System.out.printf("%-4s %s%n", fault.id(), fault.title()));
             return 0;
+        }
+        if (seededBugs) {
+            Path directory = Files.createTempDirectory("trunkline-faults-");
+            boolean caught = SeededBugs.run(directory, System.out);
+            delete(directory);
+            return caught ? 0 : 1;
         }
         long first = seed == null ? new Random().nextLong(1_000_000_000) : seed;
         System.out.printf("seed %d%n", first);
