@@ -8,6 +8,7 @@ import dev.trunkline.benchmarks.peer.Member;
 import dev.trunkline.benchmarks.peer.Peer;
 import dev.trunkline.benchmarks.peer.Sender;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 
 /**
@@ -95,10 +96,12 @@ record PeerTurn(
                 Consumers consumers = start.start(member, flow)) {
             awaitReady(member, flow);
             long end = System.nanoTime() + (long) (seconds * 1e9);
-            Crew.Shift shift = crew.start(units -> end - System.nanoTime() > 0);
+            Counting counting = new Counting();
+            Crew.Shift shift = crew.start(units -> end - System.nanoTime() > 0 || counting.lacks(units));
             Pace.sleepUntil(end - (long) (seconds * counted * 1e9));
             long from = System.nanoTime();
             long before = flow.handled();
+            counting.began();
             Pace.sleepUntil(end);
             flow.awaitMore(before);
             perSecond = (flow.handled() - before) * 1e9 / (System.nanoTime() - from);
@@ -107,6 +110,20 @@ record PeerTurn(
         }
         flow.require(published);
         return perSecond;
+    }
+
+    /** Sees to it that something is published after counting began, even if that is late because the machine stalls. */
+    private static final class Counting {
+        private final AtomicLong units = new AtomicLong(-1);
+        private volatile boolean began;
+
+        void began() {
+            began = true;
+        }
+
+        boolean lacks(long now) {
+            return !began || now <= units.updateAndGet(first -> first < 0 ? now : first);
+        }
     }
 
     /** Until a first message has come through to all. */
