@@ -55,9 +55,9 @@ final class Workbench {
         return new Workbench(address, less, systems, progress);
     }
 
-    /** The same with half of the repetitions, for many systems. */
+    /** The same with fewer repetitions, for many systems: one if it is to be quick. */
     Workbench forPeers() {
-        return atMost((effort.repetitions() + 1) / 2);
+        return atMost(Math.max(1, effort.repetitions() - 2));
     }
 
     /** The same with turns of so many seconds. */

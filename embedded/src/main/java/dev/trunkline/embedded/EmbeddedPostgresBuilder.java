@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -117,12 +118,12 @@ public final class EmbeddedPostgresBuilder {
         return Files.createTempDirectory(root, TEMPORARY_PREFIX);
     }
 
-    /** Those of killed JVMs, whose servers still run. */
+    /** Those of killed JVMs, whose servers may still run, and those that a killed JVM had begun to make or to delete. */
     private static void deleteAbandoned(Path root) throws IOException {
         try (DirectoryStream<Path> directories = Files.newDirectoryStream(root, TEMPORARY_PREFIX + "*")) {
             for (Path directory : directories) {
                 DataDirectory data = new DataDirectory(directory);
-                if (Files.exists(data.lock()) && isAbandoned(data)) {
+                if (isAbandoned(directory, data)) {
                     PathLock.tryTake(data.lock()).ifPresent(lock -> {
                         try (lock) {
                             Postmaster.running(data.cluster()).ifPresent(Postmaster::kill);
@@ -134,9 +135,15 @@ public final class EmbeddedPostgresBuilder {
         }
     }
 
-    /** The lock of a young directory may be free because its owner has not come to take it. */
-    private static boolean isAbandoned(DataDirectory data) throws IOException {
-        Instant made = Files.getLastModifiedTime(data.lock()).toInstant();
-        return made.isBefore(Instant.now().minus(ABANDONED));
+    /** The lock of a young directory may be missing or free because its owner has not come to take it. */
+    private static boolean isAbandoned(Path directory, DataDirectory data) throws IOException {
+        try {
+            Path witness = Files.exists(data.lock()) ? data.lock() : directory;
+            return Files.getLastModifiedTime(witness)
+                    .toInstant()
+                    .isBefore(Instant.now().minus(ABANDONED));
+        } catch (NoSuchFileException e) {
+            return false; // another JVM has just deleted it
+        }
     }
 }

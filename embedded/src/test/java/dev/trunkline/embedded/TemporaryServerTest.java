@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -41,6 +42,22 @@ class TemporaryServerTest {
         // Another JVM that starts one just now may be about it.
         await().atMost(Duration.ofMinutes(1)).until(() -> Files.notExists(abandoned.dataDirectory()));
         server.onExit().get();
+    }
+
+    @Test
+    void what_a_killed_jvm_left_half_made_or_half_deleted_is_cleared_too() throws Exception {
+        EmbeddedPostgres running = EmbeddedPostgres.temporary().unsafeFast().start();
+        Path half = Files.createTempDirectory(running.dataDirectory().getParent(), "temporary-");
+        Path young = Files.createTempDirectory(running.dataDirectory().getParent(), "temporary-");
+        running.close();
+        Files.createFile(half.resolve("password"));
+        Files.setLastModifiedTime(half, FileTime.from(Instant.now().minusSeconds(3600)));
+
+        EmbeddedPostgres.temporary().unsafeFast().start().close();
+
+        await().atMost(Duration.ofMinutes(1)).until(() -> Files.notExists(half));
+        assertThat(young).exists();
+        Files.delete(young);
     }
 
     @Test

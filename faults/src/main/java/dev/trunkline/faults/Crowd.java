@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** The processes of a trial. Each writes a journal of its own, and so does the one that follows it when it was killed. */
@@ -20,7 +21,7 @@ final class Crowd implements AutoCloseable {
         private final Class<?> main;
         private final List<String> arguments;
         private final Crowd crowd;
-        private ChildJvm process;
+        private volatile ChildJvm process;
 
         private Member(Crowd crowd, String role, Class<?> main, List<String> arguments) {
             this.crowd = crowd;
@@ -68,7 +69,7 @@ final class Crowd implements AutoCloseable {
     private final Random random;
     private final List<Member> publishers = new ArrayList<>();
     private final List<Member> consumers = new ArrayList<>();
-    private int started;
+    private final AtomicInteger started = new AtomicInteger();
 
     Crowd(Address address, Path journals, Random random) {
         this.address = address;
@@ -81,7 +82,12 @@ final class Crowd implements AutoCloseable {
     }
 
     void addConsumer() {
-        consumers.add(new Member(this, "consumer", ConsumerMain.class, List.of()));
+        consumers.add(newConsumer());
+    }
+
+    /** One more, which whoever wants it stops. */
+    Member newConsumer() {
+        return new Member(this, "consumer", ConsumerMain.class, List.of());
     }
 
     List<Member> publishers() {
@@ -93,8 +99,8 @@ final class Crowd implements AutoCloseable {
     }
 
     private ChildJvm start(Member member) {
-        started++;
-        List<String> arguments = new ArrayList<>(List.of(journals.toString(), member.role + "-" + started));
+        List<String> arguments =
+                new ArrayList<>(List.of(journals.toString(), member.role + "-" + started.incrementAndGet()));
         if (member.main == PublisherMain.class) {
             arguments.add("" + random.nextLong(1_000_000_000));
         }

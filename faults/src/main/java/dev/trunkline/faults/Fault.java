@@ -1,26 +1,58 @@
 package dev.trunkline.faults;
 
-import java.util.Optional;
+import dev.trunkline.faults.PublisherMain.Habits;
+import java.util.HashMap;
+import java.util.Map;
 
-/** Something bad that can be done to a system at work. */
-interface Fault {
+/**
+ * Something bad that can be done to a system at work.
+ *
+ * @param id its name in the catalogue
+ * @param title what is done, in a few words
+ * @param deed does it once, and returns when it is over
+ * @param habits what the publishers of its trials do
+ * @param settings of the server of its trials
+ * @param needsDisk whether the server has a disk of its own
+ * @param loses whether it is a control: something that was acknowledged must be lost
+ */
+record Fault(
+        String id,
+        String title,
+        Deed deed,
+        Habits habits,
+        Map<String, String> settings,
+        boolean needsDisk,
+        boolean loses) {
 
-    /** Its name in the catalogue. */
-    String id();
-
-    /** What is done, in a few words. */
-    String title();
-
-    /** What this machine lacks to do it. */
-    default Optional<String> lacks() {
-        return Optional.empty();
+    Fault(String id, String title, Deed deed) {
+        this(id, title, deed, Habits.USUAL, Map.of(), false, false);
     }
 
-    /** What the publishers of its trials do. */
-    default PublisherMain.Habits habits() {
-        return PublisherMain.Habits.USUAL;
+    Fault with(Habits newHabits) {
+        return new Fault(id, title, deed, newHabits, settings, needsDisk, loses);
     }
 
-    /** Does it once, and returns when it is over. */
-    void strike(Trial trial) throws Exception;
+    Fault with(String setting, String value) {
+        Map<String, String> more = new HashMap<>(settings);
+        more.put(setting, value);
+        return new Fault(id, title, deed, habits, more, needsDisk, loses);
+    }
+
+    Fault onDisk() {
+        return new Fault(id, title, deed, habits, settings, true, loses);
+    }
+
+    Fault mustLose() {
+        return new Fault(id, title, deed, habits, settings, needsDisk, true);
+    }
+
+    /** Does something bad once. */
+    @FunctionalInterface
+    interface Deed {
+        void strike(Trial trial) throws Exception;
+    }
+
+    void strike(Trial trial) throws Exception {
+        deed.strike(trial);
+    }
 }

@@ -7,7 +7,9 @@ import dev.trunkline.checker.Journal;
 import dev.trunkline.checker.Limits;
 import dev.trunkline.checker.Verdict;
 import dev.trunkline.embedded.EmbeddedPostgres;
+import dev.trunkline.embedded.EmbeddedPostgresBuilder;
 import dev.trunkline.rig.FaultProxy;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -15,8 +17,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** A server and a crowd of processes at work on it, for one fault. */
 final class Trial implements AutoCloseable {
@@ -27,6 +32,7 @@ final class Trial implements AutoCloseable {
 
     private final Path journals;
     private final Random random;
+    private final @Nullable Disk disk;
     private final EmbeddedPostgres server;
     private final FaultProxy line;
     private final Address address;
@@ -34,14 +40,19 @@ final class Trial implements AutoCloseable {
     private final Crowd crowd;
     private int strikes;
 
-    Trial(Fault fault, Path journals, long seed) throws SQLException {
+    Trial(Fault fault, Path journals, long seed) throws SQLException, IOException, InterruptedException {
         this.journals = journals;
         this.random = new Random(seed);
         this.journal = Journal.create(journals, "trial");
-        this.server = EmbeddedPostgres.temporary()
-                .setting("track_commit_timestamp", "on")
-                .setting("max_prepared_transactions", "10")
-                .start();
+        this.disk = fault.needsDisk() ? Disk.create(journals) : null;
+        EmbeddedPostgresBuilder builder = disk == null
+                ? EmbeddedPostgres.temporary()
+                : EmbeddedPostgres.at(disk.path().resolve("data"));
+        builder = builder.setting("track_commit_timestamp", "on");
+        for (Map.Entry<String, String> setting : fault.settings().entrySet()) {
+            builder = builder.setting(setting.getKey(), setting.getValue());
+        }
+        this.server = builder.start();
         server.createDatabase(DATABASE);
         this.line = new FaultProxy(server.port());
         this.address = new Address(server.jdbcUrl(DATABASE), server.user(), server.password());
@@ -119,6 +130,19 @@ final class Trial implements AutoCloseable {
         return server;
     }
 
+    Disk disk() {
+        return Objects.requireNonNull(disk, "not on a disk of its own");
+    }
+
+    /** Whether the server accepts connections. */
+    boolean isAnswering() {
+        try (Connection connection = connect()) {
+            return connection.isValid(5);
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
     FaultProxy line() {
         return line;
     }
@@ -130,14 +154,6 @@ final class Trial implements AutoCloseable {
     /** A connection that no fault of the line reaches. */
     Connection connect() throws SQLException {
         return address.connect();
-    }
-
-    /** A fault may cost whoever does it the connection. */
-    void expectLostConnection(SQLException e) {
-        String state = String.valueOf(e.getSQLState());
-        if (!state.startsWith("08") && !state.startsWith("57")) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** Any of them. */
@@ -218,6 +234,9 @@ final class Trial implements AutoCloseable {
         crowd.close();
         line.close();
         server.close();
+        if (disk != null) {
+            disk.close();
+        }
         journal.close();
     }
 }

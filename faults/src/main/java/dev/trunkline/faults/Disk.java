@@ -1,0 +1,113 @@
+package dev.trunkline.faults;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** A disk of its own: ext4 on a file, by a loop device. Its power can be cut, and it can be filled. */
+final class Disk implements AutoCloseable {
+
+    private static final int MEGABYTES = 600;
+    /** EXT4_IOC_SHUTDOWN, without flushing even the journal: what was not synced is gone. */
+    private static final String CUT =
+            "open(F, '<', $ARGV[0]) or die $!; my $how = pack('L', 2); ioctl(F, 0x8004587d, $how) or die $!";
+
+    private final Path image;
+    private final Path mount;
+
+    private Disk(Path image, Path mount) {
+        this.image = image;
+        this.mount = mount;
+    }
+
+    /** What this machine lacks for it. */
+    static Optional<String> lacks() {
+        if (!System.getProperty("user.name").equals("root")) {
+            return Optional.of("root");
+        }
+        if (!Files.exists(Path.of("/dev/loop-control"))) {
+            return Optional.of("loop devices");
+        }
+        return Stream.of("mkfs.ext4", "mount", "perl", "fallocate")
+                .filter(program -> !has(program))
+                .findFirst();
+    }
+
+    private static boolean has(String program) {
+        return Stream.of(System.getenv("PATH").split(":", -1))
+                .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
+    }
+
+    static Disk create(Path directory) throws IOException, InterruptedException {
+        Disk disk = new Disk(directory.resolve("disk.image"), Files.createDirectories(directory.resolve("disk")));
+        run("fallocate", "-l", MEGABYTES + "M", disk.image.toString());
+        run("mkfs.ext4", "-q", "-F", disk.image.toString());
+        disk.mount();
+        return disk;
+    }
+
+    Path path() {
+        return mount;
+    }
+
+    private void mount() throws IOException, InterruptedException {
+        run("mount", "-o", "loop", image.toString(), mount.toString());
+    }
+
+    /** From now on nothing reaches it, and what was not synced is lost. */
+    void cutPower() throws IOException, InterruptedException {
+        run("perl", "-e", CUT, mount.toString());
+    }
+
+    /** As it comes back. Nobody may have a file open on it. */
+    void restorePower() throws IOException, InterruptedException {
+        run("umount", mount.toString());
+        mount();
+    }
+
+    /** Leaves no room on it. */
+    void fill() throws IOException {
+        long room = Files.getFileStore(mount).getUsableSpace();
+        try {
+            run("fallocate", "-l", "" + room, ballast().toString());
+        } catch (IOException | InterruptedException e) {
+            // Somebody was quicker to take the last of it, or the last of it is not to be had: it is full either way.
+            if (Files.getFileStore(mount).getUsableSpace() > room / 2) {
+                throw new IOException("could not fill the disk", e);
+            }
+        }
+    }
+
+    void empty() throws IOException {
+        Files.deleteIfExists(ballast());
+    }
+
+    private Path ballast() {
+        return mount.resolve("ballast");
+    }
+
+    private static void run(String... command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new IOException(String.join(" ", new ArrayList<>(List.of(command))) + ": " + said.strip());
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            run("umount", "-l", mount.toString());
+            Files.delete(image);
+        } catch (IOException e) {
+            System.err.println("the disk at " + mount + " was not taken away: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

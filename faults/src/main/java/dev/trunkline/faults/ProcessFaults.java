@@ -1,0 +1,90 @@
+package dev.trunkline.faults;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is done to the processes of the crowd. */
+final class ProcessFaults {
+
+    /** Processes that want a processor, for each that there is. */
+    private static final int GREEDY = 4;
+
+    private ProcessFaults() {}
+
+    static List<Fault> all() {
+        return List.of(
+                new Fault("F1", "SIGKILL a consumer", ProcessFaults::killConsumer),
+                new Fault("F2", "SIGKILL a publisher", ProcessFaults::killPublisher),
+                new Fault("F11", "SIGSTOP a consumer beyond its lease", ProcessFaults::stopConsumer),
+                new Fault("F12", "starve all of processor time, with pauses", ProcessFaults::starve),
+                new Fault("F19", "SIGKILL all consumers, start twice as many at once", ProcessFaults::stampede));
+    }
+
+    private static void killConsumer(Trial trial) throws InterruptedException {
+        trial.pause(Duration.ofSeconds(2));
+        Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        victim.kill();
+        trial.pause(Duration.ofSeconds(2));
+        victim.startAgain();
+        trial.awaitMore(100);
+    }
+
+    private static void killPublisher(Trial trial) throws InterruptedException {
+        trial.pause(Duration.ofMillis(500));
+        Crowd.Member victim = trial.oneOf(trial.crowd().publishers());
+        victim.kill();
+        victim.startAgain();
+        trial.awaitMore(100);
+    }
+
+    private static void stopConsumer(Trial trial) throws IOException, InterruptedException {
+        trial.pause(Duration.ofSeconds(1));
+        Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        victim.signal("STOP");
+        Thread.sleep(Address.LEASE.plusSeconds(2).plusMillis(trial.random().nextInt(2_000)));
+        victim.signal("CONT");
+        trial.awaitMore(100);
+    }
+
+    /** Pauses as of a collector: shorter than the lease. */
+    private static void starve(Trial trial) throws IOException, InterruptedException {
+        List<Process> greedy = new ArrayList<>();
+        try {
+            for (int i = 0; i < GREEDY * Runtime.getRuntime().availableProcessors(); i++) {
+                greedy.add(new ProcessBuilder("sh", "-c", "while :; do :; done").start());
+            }
+            Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+            victim.signal("STOP");
+            trial.pause(Address.LEASE.dividedBy(2));
+            victim.signal("CONT");
+            trial.awaitMore(100);
+        } finally {
+            greedy.forEach(Process::destroyForcibly);
+        }
+    }
+
+    private static void stampede(Trial trial) throws InterruptedException {
+        trial.pause(Duration.ofSeconds(1));
+        for (Crowd.Member consumer : trial.crowd().consumers()) {
+            consumer.kill();
+        }
+        List<Thread> starts = new ArrayList<>();
+        for (Crowd.Member consumer : trial.crowd().consumers()) {
+            starts.add(Thread.ofPlatform().start(consumer::startAgain));
+        }
+        List<Crowd.Member> more = new ArrayList<>();
+        for (int i = 0; i < trial.crowd().consumers().size(); i++) {
+            more.add(trial.crowd().newConsumer());
+        }
+        for (Thread start : starts) {
+            start.join();
+        }
+        trial.awaitMore(100);
+        for (Crowd.Member each : more) {
+            each.stop();
+        }
+        trial.awaitMore(100);
+    }
+}

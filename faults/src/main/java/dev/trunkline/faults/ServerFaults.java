@@ -1,0 +1,126 @@
+package dev.trunkline.faults;
+
+import dev.trunkline.embedded.Shutdown;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is done to the server, and what others do on it. */
+final class ServerFaults {
+
+    private static final String OTHERS =
+            " from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
+
+    private ServerFaults() {}
+
+    static List<Fault> all() {
+        return List.of(
+                new Fault("F3", "stop PostgreSQL with -m immediate", ServerFaults::crash),
+                new Fault("F4", "SIGKILL a backend or the postmaster", ServerFaults::kill),
+                new Fault("F6", "terminate and cancel all backends", ServerFaults::terminateAll),
+                new Fault("F13", "hold a transaction open", ServerFaults::holdTransaction),
+                new Fault("F15", "take all connections that the server has", ServerFaults::takeConnections)
+                        .with("max_connections", "60"),
+                new Fault("F17", "fill the NOTIFY queue", ServerFaults::fillQueue)
+                        .with("max_notify_queue_pages", "64"));
+    }
+
+    private static void crash(Trial trial) {
+        trial.pause(Duration.ofSeconds(1));
+        trial.server().restart(Shutdown.IMMEDIATE);
+        trial.awaitMore(100);
+    }
+
+    private static void kill(Trial trial) throws IOException, InterruptedException, SQLException {
+        trial.pause(Duration.ofSeconds(1));
+        if (trial.random().nextBoolean()) {
+            trial.server().kill();
+            trial.server().start();
+        } else {
+            try (Connection connection = trial.connect();
+                    Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("select pid" + OTHERS + " order by random() limit 1")) {
+                if (row.next()) {
+                    new ProcessBuilder("kill", "-KILL", row.getString(1))
+                            .inheritIO()
+                            .start()
+                            .waitFor();
+                }
+            }
+        }
+        trial.awaitMore(100);
+    }
+
+    private static void terminateAll(Trial trial) throws SQLException {
+        String how = trial.random().nextBoolean() ? "pg_terminate_backend" : "pg_cancel_backend";
+        for (int i = 0; i < 10; i++) {
+            try (Connection connection = trial.connect();
+                    Statement statement = connection.createStatement()) {
+                statement.execute("select " + how + "(pid)" + OTHERS);
+            }
+            trial.pause(Duration.ofMillis(200));
+        }
+        trial.awaitMore(100);
+    }
+
+    private static void holdTransaction(Trial trial) throws SQLException {
+        try (Connection connection = trial.connect();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            statement.execute("insert into business values ('held')");
+            trial.awaitMore(2_000);
+            connection.rollback();
+        }
+    }
+
+    private static void takeConnections(Trial trial) throws SQLException {
+        List<Connection> taken = new ArrayList<>();
+        try {
+            while (taken.size() < 200) {
+                taken.add(trial.connect());
+            }
+        } catch (SQLException e) {
+            if (!"53300".equals(e.getSQLState())) {
+                throw e;
+            }
+        } finally {
+            trial.pause(Duration.ofSeconds(3));
+            for (Connection connection : taken) {
+                connection.close();
+            }
+        }
+        trial.awaitMore(100);
+    }
+
+    /** A listener that is in a transaction keeps everything that anybody says. */
+    private static void fillQueue(Trial trial) throws SQLException {
+        try (Connection listener = trial.connect();
+                Connection talker = trial.connect();
+                Statement listening = listener.createStatement();
+                Statement talking = talker.createStatement()) {
+            listening.execute("listen something");
+            listener.setAutoCommit(false);
+            listening.execute("select 1");
+            boolean full = false;
+            for (int i = 0; i < 10_000 && !full; i++) {
+                try {
+                    talking.execute("select pg_notify('something', repeat('x', 7000) || " + i + ")");
+                } catch (SQLException e) {
+                    full = true;
+                }
+            }
+            if (!full) {
+                throw new IllegalStateException("the queue did not fill");
+            }
+            trial.awaitMore(500);
+            listener.rollback();
+        }
+        trial.awaitMore(100);
+    }
+}
