@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the lines that violations are about, by reading the journals once more. */
@@ -46,18 +47,19 @@ final class Context {
         Map<String, Set<String>> calls = new HashMap<>();
         Set<String> badCalls = new HashSet<>();
         Reader.forEach(file, event -> {
-            Line line = new Line(event.time(), name + ": " + event.line().replace('\t', ' '));
+            Supplier<Line> line =
+                    () -> new Line(event.time(), name + ": " + event.line().replace('\t', ' '));
             if (event instanceof Event.End end) {
                 Set<String> its = calls.remove(end.call());
                 if (its != null) {
                     its.forEach(value -> keep(value, line));
                 }
                 if (badCalls.remove(end.call())) {
-                    faults.add(line);
+                    faults.add(line.get());
                 }
             } else if (event instanceof Event.Fault fault) {
                 badCalls.add(fault.call());
-                faults.add(line);
+                faults.add(line.get());
             }
             String value = valueOf(event);
             if (value != null && keep(value, line)) {
@@ -69,9 +71,9 @@ final class Context {
         });
     }
 
-    private boolean keep(String value, Line line) {
+    private boolean keep(String value, Supplier<Line> line) {
         List<Line> lines = ofValue.get(value);
-        return lines != null && lines.add(line);
+        return lines != null && lines.add(line.get());
     }
 
     private static @Nullable String valueOf(Event event) {

@@ -20,12 +20,11 @@ final class Duplicates {
         for (Handling handling : about.handlings()) {
             Handling before = last.put(handling.place.offset(), handling);
             about.figures().handled++;
-            if (before == null || before.hasFailed()) {
+            if (before == null || (before.hasFailed() && before.ended <= handling.started)) {
                 continue;
             }
             about.figures().duplicates++;
-            Fault fault = explain(before, handling);
-            if (fault == null) {
+            if (isRemembered(before, handling) || explain(before, handling) == null) {
                 about.add(
                         Invariant.C8,
                         "\"%s\" at %s came again%s, and no fault explains it"
@@ -39,6 +38,13 @@ final class Duplicates {
                         handling.place.value());
             }
         }
+    }
+
+    /** An owner knows what it has done. It may do it again only if the transaction that it was done in did not end well. */
+    private boolean isRemembered(Handling before, Handling again) {
+        return before.isDone()
+                && before.epoch == again.epoch
+                && !about.history().hasEffects(about.stake().group());
     }
 
     /** A fault in whose wake a message came again, which was done not long before it. */

@@ -74,6 +74,13 @@ final class Effects {
                         "\"%s\" at %s has two effects".formatted(effect.value(), about.at(effect.offset())),
                         effect.value());
             }
+            if (about.terms().letters.contains(effect.offset())) {
+                about.add(
+                        Invariant.C10,
+                        "\"%s\" at %s has an effect and is a dead letter"
+                                .formatted(effect.value(), about.at(effect.offset())),
+                        effect.value());
+            }
         }
         if (!about.history().hasEffects(about.stake().group())
                 || about.history().hasLeft(about.stake())) {

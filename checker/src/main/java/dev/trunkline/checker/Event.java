@@ -29,8 +29,12 @@ public sealed interface Event {
         WORK
     }
 
+    /** What is to be published. */
+    record Content(@Nullable String key, String value) {}
+
     /** A message is to be published by a call; others of the same call go with it, all or none. */
-    record Publish(long time, String call, String topic, String value, Way way) implements Event {}
+    record Publish(
+            long time, String call, String topic, @Nullable String key, String value, Way way) implements Event {}
 
     /** A call has ended. */
     record End(long time, String call, Outcome outcome) implements Event {}
@@ -95,7 +99,7 @@ public sealed interface Event {
     /** The line of this event. */
     default String line() {
         return switch (this) {
-            case Publish e -> join(e.time, word(e.way), e.call, e.topic, e.value);
+            case Publish e -> join(e.time, word(e.way), e.call, e.topic, keyOf(e.key), e.value);
             case End e -> join(e.time, word(e.outcome), e.call);
             case Start e ->
                 join(
@@ -164,9 +168,9 @@ public sealed interface Event {
             long time = number();
             String kind = text();
             Event event = switch (kind) {
-                case "publish" -> new Publish(time, text(), text(), text(), Way.PUBLISH);
-                case "later" -> new Publish(time, text(), text(), text(), Way.LATER);
-                case "work" -> new Publish(time, text(), text(), text(), Way.WORK);
+                case "publish" -> new Publish(time, text(), text(), key(), text(), Way.PUBLISH);
+                case "later" -> new Publish(time, text(), text(), key(), text(), Way.LATER);
+                case "work" -> new Publish(time, text(), text(), key(), text(), Way.WORK);
                 case "ok" -> new End(time, text(), Outcome.OK);
                 case "failed" -> new End(time, text(), Outcome.FAILED);
                 case "unknown" -> new End(time, text(), Outcome.UNKNOWN);

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -48,7 +49,7 @@ final class History {
     record Reading(String reader, Partition partition) {}
 
     /** What lies at an offset. */
-    record Place(long offset, @Nullable String key, String value) {}
+    record Place(long offset, @Nullable String key, String value, boolean keyIsKnown) {}
 
     /** A value at an offset where somebody else saw another one. */
     record Conflict(Partition partition, Place one, Place other) {}
@@ -56,6 +57,7 @@ final class History {
     /** All calls that were to publish one value. */
     static final class Publication {
         final String topic;
+        final @Nullable String key;
         final Way way;
         long invoked = Long.MAX_VALUE;
         /** When somebody was first told that it is there. */
@@ -64,8 +66,9 @@ final class History {
         private int calls;
         private int failures;
 
-        Publication(String topic, Way way) {
+        Publication(String topic, @Nullable String key, Way way) {
             this.topic = topic;
+            this.key = key;
             this.way = way;
         }
 
@@ -141,8 +144,21 @@ final class History {
         private long from;
         private long fromTime = Long.MIN_VALUE;
         final TreeSet<Long> letters = new TreeSet<>();
-        /** By their beginning, which offset they end before. */
-        final TreeMap<Long, Long> gaps = new TreeMap<>();
+        /** By their beginning, which offset they end before; none meets another. */
+        private final TreeMap<Long, Long> gaps = new TreeMap<>();
+
+        void gap(long from, long to) {
+            long first = from;
+            long end = to;
+            for (Map.Entry<Long, Long> other = gaps.floorEntry(end);
+                    other != null && other.getValue() >= first;
+                    other = gaps.floorEntry(end)) {
+                first = Math.min(first, other.getKey());
+                end = Math.max(end, other.getValue());
+                gaps.remove(other.getKey());
+            }
+            gaps.put(first, end);
+        }
 
         /** Where it begins, by the latest word. */
         void from(long offset, long time) {
@@ -163,7 +179,7 @@ final class History {
     /** What anybody saw in the log, whether it is still there or not. */
     final Map<Partition, TreeMap<Long, Place>> places = new TreeMap<>();
     /** What is in the log in the end. */
-    final Map<Partition, TreeSet<Long>> logged = new TreeMap<>();
+    final Map<Partition, Set<Long>> logged = new TreeMap<>();
 
     /** The values of calls whose end nobody knows: all of them were published, or none. */
     final List<List<String>> unknown = new ArrayList<>();
@@ -193,11 +209,10 @@ final class History {
     /** The groups of topics, with every partition that anything lies in. */
     List<Stake> stakes() {
         Map<String, TreeSet<String>> topics = new TreeMap<>();
-        for (Stake stake : handlings.keySet()) {
-            topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
-        }
-        for (Stake stake : terms.keySet()) {
-            topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
+        for (Set<Stake> some : List.of(handlings.keySet(), cursors.keySet(), effects.keySet(), terms.keySet())) {
+            for (Stake stake : some) {
+                topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
+            }
         }
         List<Stake> all = new ArrayList<>();
         topics.forEach((group, its) -> {
@@ -212,6 +227,12 @@ final class History {
 
     boolean hasLeft(Stake stake) {
         return left.getOrDefault(stake.group, List.of()).contains(stake.partition.topic);
+    }
+
+    /** Where a partition begins in the end. */
+    long first(Partition partition) {
+        List<First> its = firsts.getOrDefault(partition, List.of());
+        return its.isEmpty() ? 0 : its.getLast().offset();
     }
 
     /** Whether effects of a group were written down. */
@@ -229,16 +250,18 @@ final class History {
 
     /** Somebody saw this value there. */
     Place saw(Partition partition, Place seen) {
-        Place other = places.computeIfAbsent(partition, p -> new TreeMap<>()).putIfAbsent(seen.offset, seen);
+        TreeMap<Long, Place> its = places.computeIfAbsent(partition, p -> new TreeMap<>());
+        Place other = its.putIfAbsent(seen.offset, seen);
         if (other == null) {
             return seen;
         }
-        if (!other.value.equals(seen.value)) {
+        boolean sameKey = !other.keyIsKnown || !seen.keyIsKnown || Objects.equals(other.key, seen.key);
+        if (!other.value.equals(seen.value) || !sameKey) {
             conflicts.add(new Conflict(partition, other, seen));
             return seen;
         }
-        if (other.key == null && seen.key != null) {
-            places.get(partition).put(seen.offset, seen); // a reader does not tell keys
+        if (seen.keyIsKnown && !other.keyIsKnown) {
+            its.put(seen.offset, seen);
             return seen;
         }
         return other;

@@ -1,5 +1,6 @@
 package dev.trunkline.checker;
 
+import dev.trunkline.checker.Event.Content;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Way;
 import java.io.FileOutputStream;
@@ -61,12 +62,12 @@ public final class Journal implements AutoCloseable {
         }
     }
 
-    /** Values are about to be published together. Returns the call, which is to be ended. */
-    public String publish(Way way, String topic, List<String> values) {
+    /** Messages are about to be published together. Returns the call, which is to be ended. */
+    public String publish(Way way, String topic, List<Content> messages) {
         String call = newCall();
         long now = System.nanoTime();
-        write(values.stream()
-                .map(value -> new Event.Publish(now, call, topic, value, way))
+        write(messages.stream()
+                .map(message -> new Event.Publish(now, call, topic, message.key(), message.value(), way))
                 .toList());
         return call;
     }

@@ -8,17 +8,22 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** C6: the messages of a key come one after the other. */
 final class KeyOrder {
 
     private final Share about;
+    private final TreeMap<Long, Long> firstStarts = new TreeMap<>();
+    /** When an epoch was certainly over: a later one had begun. */
+    private final Map<Long, Long> replaced = new HashMap<>();
 
     KeyOrder(Share about) {
         this.about = about;
     }
 
     void run() {
+        findFirstStarts();
         Map<String, List<Handling>> byKey = new HashMap<>();
         for (Handling handling : about.handlings()) {
             if (handling.place.key() != null) {
@@ -67,34 +72,54 @@ final class KeyOrder {
         }
     }
 
-    /** Within an epoch one ends before the next starts. An owner that was replaced starts at most what it was about to. */
+    /** When the owners that came after each were at work. */
+    private void findFirstStarts() {
+        for (Handling handling : about.handlings()) {
+            firstStarts.merge(handling.epoch, handling.started, Math::min);
+        }
+        long first = Long.MAX_VALUE;
+        for (Map.Entry<Long, Long> each : firstStarts.descendingMap().entrySet()) {
+            replaced.put(each.getKey(), first);
+            first = Math.min(first, each.getValue());
+        }
+    }
+
+    /** Within an epoch one ends before the next starts, which is a later one. An owner that was replaced starts at most what it was about to. */
     private void oneAtATime(List<Handling> starts) {
         Map<Long, Handling> current = new HashMap<>();
         Set<Long> late = new HashSet<>();
-        long newest = Long.MIN_VALUE;
         for (Handling start : starts) {
             Handling before = current.put(start.epoch, start);
             if (before != null && before.call != start.call && before.ended > start.started) {
+                tell(start, before, "was being handled");
+            }
+            if (before != null
+                    && before.place.offset() > start.place.offset()
+                    && !about.terms().letters.contains(start.place.offset())) {
+                tell(start, before, "had been started before");
+            }
+            if (replaced.getOrDefault(start.epoch, Long.MAX_VALUE) < start.started && !late.add(start.epoch)) {
                 about.add(
                         Invariant.C6,
-                        "\"%s\" at %s was started while \"%s\" at @%d of its key was being handled, both in epoch %d"
-                                .formatted(
-                                        start.place.value(),
-                                        about.at(start.place.offset()),
-                                        before.place.value(),
-                                        before.place.offset(),
-                                        start.epoch),
-                        before.place.value(),
+                        "\"%s\" at %s was started in epoch %d after its partition had another owner, and was not the first of its key"
+                                .formatted(start.place.value(), about.at(start.place.offset()), start.epoch),
                         start.place.value());
             }
-            if (start.epoch < newest && !late.add(start.epoch)) {
-                about.add(
-                        Invariant.C6,
-                        "\"%s\" at %s was started in epoch %d after epoch %d had begun with its key, and was not the first"
-                                .formatted(start.place.value(), about.at(start.place.offset()), start.epoch, newest),
-                        start.place.value());
-            }
-            newest = Math.max(newest, start.epoch);
         }
+    }
+
+    private void tell(Handling start, Handling before, String how) {
+        about.add(
+                Invariant.C6,
+                "\"%s\" at %s was started while \"%s\" at @%d of its key %s, both in epoch %d"
+                        .formatted(
+                                start.place.value(),
+                                about.at(start.place.offset()),
+                                before.place.value(),
+                                before.place.offset(),
+                                how,
+                                start.epoch),
+                before.place.value(),
+                start.place.value());
     }
 }

@@ -10,7 +10,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.NavigableSet;
+import java.util.Objects;
+import java.util.Set;
 
 /** The log against its publishers and readers: C1 to C5. */
 final class LogChecks {
@@ -18,6 +19,10 @@ final class LogChecks {
     private final History history;
     private final Findings findings;
     private final Map<String, Spot> spotOf = new HashMap<>();
+    private final Map<Home, Partition> homeOf = new HashMap<>();
+
+    /** What has one partition. */
+    private record Home(String topic, String key) {}
 
     /** Where a value was first seen. */
     private record Spot(Partition partition, long offset) {
@@ -37,33 +42,56 @@ final class LogChecks {
         for (Conflict conflict : history.conflicts) {
             findings.add(
                     Invariant.C3,
-                    "%s@%d was seen with \"%s\" and with \"%s\""
+                    "%s@%d was seen with %s and with %s"
                             .formatted(
                                     conflict.partition(),
                                     conflict.one().offset(),
-                                    conflict.one().value(),
-                                    conflict.other().value()),
+                                    words(conflict.one()),
+                                    words(conflict.other())),
                     conflict.one().value(),
                     conflict.other().value());
         }
         history.publications.forEach(this::presence);
         history.unknown.forEach(this::whole);
         history.places.forEach((partition, places) -> {
-            dense(partition, places);
             order(partition, places);
+            dense(partition, places.tailMap(history.first(partition), true));
+            if (!history.logged.isEmpty()) {
+                kept(partition, places.tailMap(history.first(partition), true));
+            }
         });
-        history.logged.forEach(this::kept);
         history.readings.forEach((reading, reads) -> contiguous(reading.reader(), reading.partition(), reads));
+    }
+
+    private static String words(Place place) {
+        return "\"%s\" of key %s".formatted(place.value(), place.key());
     }
 
     private void onePlace(Partition partition, Place place) {
         Spot spot = new Spot(partition, place.offset());
+        if (place.key() != null) {
+            Partition home = homeOf.computeIfAbsent(new Home(partition.topic(), place.key()), key -> partition);
+            if (!home.equals(partition)) {
+                findings.add(
+                        Invariant.C3,
+                        "key \"%s\" is in %s and, with \"%s\", at %s".formatted(place.key(), home, place.value(), spot),
+                        place.value());
+            }
+        }
         Spot other = spotOf.putIfAbsent(place.value(), spot);
         if (other != null) {
             findings.add(
                     Invariant.C3, "\"%s\" is at %s and at %s".formatted(place.value(), other, spot), place.value());
         }
-        if (!history.publications.containsKey(place.value())) {
+        Publication publication = history.publications.get(place.value());
+        if (publication != null && place.keyIsKnown() && !Objects.equals(publication.key, place.key())) {
+            findings.add(
+                    Invariant.C2,
+                    "\"%s\" at %s was published with key %s and has %s"
+                            .formatted(place.value(), spot, publication.key, place.key()),
+                    place.value());
+        }
+        if (publication == null) {
             findings.add(
                     Invariant.C2, "\"%s\" at %s was never published".formatted(place.value(), spot), place.value());
         }
@@ -107,9 +135,9 @@ final class LogChecks {
         }
     }
 
-    /** From the first offset that anybody saw. */
+    /** From the first offset that is kept. */
     private void dense(Partition partition, NavigableMap<Long, Place> places) {
-        long expected = places.firstKey();
+        long expected = history.first(partition);
         for (Place place : places.values()) {
             if (place.offset() > expected) {
                 findings.add(
@@ -146,8 +174,9 @@ final class LogChecks {
     }
 
     /** What was seen from the first offset that is kept on is still there. */
-    private void kept(Partition partition, NavigableSet<Long> logged) {
-        for (Place place : history.places(partition).tailMap(logged.first()).values()) {
+    private void kept(Partition partition, NavigableMap<Long, Place> places) {
+        Set<Long> logged = history.logged.getOrDefault(partition, Set.of());
+        for (Place place : places.values()) {
             if (!logged.contains(place.offset())) {
                 findings.add(
                         Invariant.C1,

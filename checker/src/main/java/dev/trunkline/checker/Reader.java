@@ -10,14 +10,16 @@ import dev.trunkline.checker.History.Reading;
 import dev.trunkline.checker.History.Stake;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -64,26 +66,34 @@ final class Reader {
 
     /** All events of a journal, but not a last line that its writer did not live to end. */
     static void forEach(Path file, Consumer<Event> action) throws IOException {
+        boolean whole = endsWithNewline(file);
         try (BufferedReader lines = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
             String line = lines.readLine();
             for (long number = 1; line != null; number++) {
                 String next = lines.readLine();
-                try {
-                    action.accept(Event.parse(line));
-                } catch (IllegalArgumentException e) {
-                    if (next != null || endsWithNewline(file)) {
-                        throw new IOException(file.getFileName() + ", line " + number + ": " + e.getMessage(), e);
-                    }
+                if (next != null || whole) {
+                    action.accept(parse(file, number, line));
                 }
                 line = next;
             }
         }
     }
 
+    private static Event parse(Path file, long number, String line) throws IOException {
+        try {
+            return Event.parse(line);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(file.getFileName() + ", line " + number + ": " + e.getMessage(), e);
+        }
+    }
+
     private static boolean endsWithNewline(Path file) throws IOException {
-        try (var content = Files.newByteChannel(file)) {
+        try (SeekableByteChannel content = Files.newByteChannel(file)) {
+            if (content.size() == 0) {
+                return true;
+            }
             content.position(content.size() - 1);
-            var last = java.nio.ByteBuffer.allocate(1);
+            ByteBuffer last = ByteBuffer.allocate(1);
             content.read(last);
             return last.get(0) == '\n';
         }
@@ -94,14 +104,14 @@ final class Reader {
         switch (event) {
             case Event.Publish e -> {
                 Publication publication = history.publications.computeIfAbsent(
-                        word(e.value()), value -> new Publication(word(e.topic()), e.way()));
+                        word(e.value()), value -> new Publication(word(e.topic()), wordOrNull(e.key()), e.way()));
                 publication.begin(e.time());
                 wait(e.call(), publication::end);
                 together.computeIfAbsent(e.call(), call -> new ArrayList<>(1)).add(word(e.value()));
             }
             case Event.Start e -> {
                 Stake stake = stake(e.group(), e.topic(), e.partition());
-                Place place = see(e.topic(), e.partition(), e.offset(), e.key(), e.value());
+                Place place = see(e.topic(), e.partition(), e.offset(), e.key(), e.value(), true);
                 Handling handling = new Handling(number(e.call()), e.time(), word(e.member()), e.epoch(), place);
                 history.handlings.computeIfAbsent(stake, s -> new ArrayList<>()).add(handling);
                 wait(e.call(), handling::end);
@@ -122,16 +132,16 @@ final class Reader {
                 wait(e.call(), (time, outcome) -> fault.ended = time);
             }
             case Event.Read e -> {
-                see(e.topic(), e.partition(), e.offset(), null, e.value());
+                see(e.topic(), e.partition(), e.offset(), null, e.value(), false);
                 history.readings
                         .computeIfAbsent(
                                 new Reading(e.reader(), partition(e.topic(), e.partition())), r -> new ArrayList<>())
                         .add(e);
             }
             case Event.Logged e -> {
-                see(e.topic(), e.partition(), e.offset(), e.key(), e.value());
+                see(e.topic(), e.partition(), e.offset(), e.key(), e.value(), true);
                 history.logged
-                        .computeIfAbsent(partition(e.topic(), e.partition()), p -> new TreeSet<>())
+                        .computeIfAbsent(partition(e.topic(), e.partition()), p -> new HashSet<>())
                         .add(e.offset());
             }
             case Event.Cursor e ->
@@ -149,7 +159,7 @@ final class Reader {
             case Event.From e ->
                 history.terms(stake(e.group(), e.topic(), e.partition())).from(e.offset(), e.time());
             case Event.Gap e ->
-                history.terms(stake(e.group(), e.topic(), e.partition())).gaps.merge(e.from(), e.to(), Math::max);
+                history.terms(stake(e.group(), e.topic(), e.partition())).gap(e.from(), e.to());
             case Event.Letter e ->
                 history.terms(stake(e.group(), e.topic(), e.partition()))
                         .letters
@@ -175,8 +185,9 @@ final class Reader {
         return lastCallNumber;
     }
 
-    private Place see(String topic, int partition, long offset, @Nullable String key, String value) {
-        return history.saw(partition(topic, partition), new Place(offset, key == null ? null : word(key), word(value)));
+    private Place see(
+            String topic, int partition, long offset, @Nullable String key, String value, boolean keyIsKnown) {
+        return history.saw(partition(topic, partition), new Place(offset, wordOrNull(key), word(value), keyIsKnown));
     }
 
     private Partition partition(String topic, int number) {
@@ -189,6 +200,10 @@ final class Reader {
         Stake stake = new Stake(word(group), partition(topic, number));
         Stake known = stakes.putIfAbsent(stake, stake);
         return known == null ? stake : known;
+    }
+
+    private @Nullable String wordOrNull(@Nullable String text) {
+        return text == null ? null : word(text);
     }
 
     /** The same word, once. */

@@ -5,9 +5,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A Java process of its own, on this one's class path, that can be killed. */
@@ -22,16 +25,19 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     public static ChildJvm start(Class<?> main, String... arguments) {
-        return start(main, Map.of(), arguments);
+        return start(List.of(), main, Map.of(), arguments);
     }
 
     /**
      * Starts one.
      *
+     * @param prefix what its command begins with
      * @param environment what it is told so that others on the machine do not see it
      */
-    public static ChildJvm start(Class<?> main, Map<String, String> environment, String... arguments) {
-        List<String> command = new ArrayList<>(List.of(
+    public static ChildJvm start(
+            List<String> prefix, Class<?> main, Map<String, String> environment, String... arguments) {
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
@@ -89,6 +95,13 @@ public final class ChildJvm implements AutoCloseable {
 
     public boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Its exit code, if it ends in time. */
+    public Optional<Integer> waitFor(Duration most) throws InterruptedException {
+        return process.waitFor(most.toMillis(), TimeUnit.MILLISECONDS)
+                ? Optional.of(process.exitValue())
+                : Optional.empty();
     }
 
     public int waitFor() throws InterruptedException {

@@ -64,13 +64,23 @@ public final class FaultProxy implements AutoCloseable {
 
     /** @param port of the server on this machine */
     public FaultProxy(int port) {
+        this(port, InetAddress.getLoopbackAddress());
+    }
+
+    /** @param address where it listens */
+    public FaultProxy(int port, InetAddress address) {
         this.target = port;
         try {
-            this.listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+            this.listener = new ServerSocket(0, 100, address);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
         Thread.ofVirtual().start(this::accept);
+    }
+
+    /** Where it listens. */
+    public int port() {
+        return listener.getLocalPort();
     }
 
     public String jdbcUrl(String database) {
@@ -85,6 +95,15 @@ public final class FaultProxy implements AutoCloseable {
     /** The first connection to send this text meets that fate. */
     public void trap(String text, Fate fate) {
         trap.set(new Trap(text, fate));
+    }
+
+    /** Nothing more is done to anybody; connections that lead nowhere end. */
+    public void restore() {
+        trap.set(null);
+        refusing = false;
+        silent = false;
+        delay = 0;
+        links.stream().filter(Link::isTrapped).forEach(Link::reset);
     }
 
     /** How many connections were trapped. */
@@ -213,6 +232,10 @@ public final class FaultProxy implements AutoCloseable {
         void reset() {
             FaultProxy.reset(client);
             FaultProxy.reset(server);
+        }
+
+        boolean isTrapped() {
+            return caught != null;
         }
 
         boolean isOver() {

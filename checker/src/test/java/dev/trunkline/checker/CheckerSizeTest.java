@@ -51,7 +51,7 @@ class CheckerSizeTest {
             String key = "key-" + i % KEYS;
             int partition = i % KEYS % PARTITIONS;
             long offset = ends[partition]++;
-            published.add(new Event.Publish(time, "p" + i, "t", value, Event.Way.PUBLISH));
+            published.add(new Event.Publish(time, "p" + i, "t", key, value, Event.Way.PUBLISH));
             published.add(new Event.End(time + 10, "p" + i, Outcome.OK));
             published.add(new Event.Logged(Long.MAX_VALUE, "t", partition, offset, key, value));
             for (String group : GROUPS) {

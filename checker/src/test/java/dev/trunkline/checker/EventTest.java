@@ -11,9 +11,9 @@ class EventTest {
     @Test
     void every_event_comes_back_as_it_was_written() {
         List<Event> events = List.of(
-                new Event.Publish(1, "c", "t", "v", Event.Way.PUBLISH),
-                new Event.Publish(1, "c", "t", "", Event.Way.LATER),
-                new Event.Publish(1, "c", "t", "v", Event.Way.WORK),
+                new Event.Publish(1, "c", "t", null, "v", Event.Way.PUBLISH),
+                new Event.Publish(1, "c", "t", "k", "", Event.Way.LATER),
+                new Event.Publish(1, "c", "t", null, "v", Event.Way.WORK),
                 new Event.Business(1, "t", "v"),
                 new Event.End(-2, "c", Event.Outcome.OK),
                 new Event.End(2, "c", Event.Outcome.FAILED),
@@ -47,7 +47,7 @@ class EventTest {
         assertThatThrownBy(() -> Event.parse("1\tleft\tg\tt\tmore")).hasMessageContaining("follows");
         assertThatThrownBy(() -> Event.parse("1\tfirst\tt\t-1\t0")).hasMessageContaining("-1 is no partition");
         assertThatThrownBy(() -> Event.parse("1\tlogged\tt\t0\t0\tk\tv")).hasMessageContaining("key");
-        assertThatThrownBy(() -> new Event.Publish(1, "c", "t", "a\tb", Event.Way.PUBLISH).line())
+        assertThatThrownBy(() -> new Event.Publish(1, "c", "t", null, "a\tb", Event.Way.PUBLISH).line())
                 .hasMessageContaining("tab");
     }
 }

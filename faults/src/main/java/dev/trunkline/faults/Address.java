@@ -34,7 +34,9 @@ record Address(String url, String user, String password) {
         return Trunkline.builder().url(url, user, password).lease(LEASE).open();
     }
 
+    /** A connection that gives up on a server that does not answer. */
     Connection connect() throws SQLException {
-        return DriverManager.getConnection(url, user, password);
+        return DriverManager.getConnection(
+                url + "?connectTimeout=5&socketTimeout=20&prepareThreshold=0", user, password);
     }
 }

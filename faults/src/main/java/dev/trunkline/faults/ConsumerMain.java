@@ -73,7 +73,7 @@ final class ConsumerMain {
             insert.setLong(4, delivery.epoch());
             insert.setString(5, delivery.payload());
             insert.executeUpdate();
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             journal.end(call, Outcome.FAILED);
             throw e;
         }

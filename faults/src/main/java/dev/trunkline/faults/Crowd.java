@@ -3,9 +3,12 @@ package dev.trunkline.faults;
 import dev.trunkline.rig.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -14,17 +17,23 @@ final class Crowd implements AutoCloseable {
 
     private static final String STARTED = "started";
     private static final String STOP = "stop";
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     /** A process, and what it is started with. */
     static final class Member implements AutoCloseable {
         private final String role;
         private final Class<?> main;
         private final List<String> arguments;
+        private final List<String> prefix;
+        private final Address address;
         private final Crowd crowd;
         private volatile ChildJvm process;
 
-        private Member(Crowd crowd, String role, Class<?> main, List<String> arguments) {
+        private Member(
+                Crowd crowd, String role, Class<?> main, List<String> arguments, List<String> prefix, Address address) {
             this.crowd = crowd;
+            this.prefix = prefix;
+            this.address = address;
             this.role = role;
             this.main = main;
             this.arguments = arguments;
@@ -52,9 +61,10 @@ final class Crowd implements AutoCloseable {
         /** Asks it to end and waits until it has. */
         void stop() throws InterruptedException {
             process.writeLine(STOP);
-            int code = process.waitFor();
-            if (code != 0) {
-                throw new IllegalStateException(role + " ended with " + code);
+            Optional<Integer> code = process.waitFor(PATIENCE);
+            if (!code.equals(Optional.of(0))) {
+                throw new IllegalStateException(
+                        "a " + role + code.map(n -> " ended with " + n).orElse(" did not end within " + PATIENCE));
             }
         }
 
@@ -69,6 +79,7 @@ final class Crowd implements AutoCloseable {
     private final Random random;
     private final List<Member> publishers = new ArrayList<>();
     private final List<Member> consumers = new ArrayList<>();
+    private final List<Member> extras = new CopyOnWriteArrayList<>();
     private final AtomicInteger started = new AtomicInteger();
 
     Crowd(Address address, Path journals, Random random) {
@@ -78,16 +89,24 @@ final class Crowd implements AutoCloseable {
     }
 
     void addPublisher(PublisherMain.Habits habits) {
-        publishers.add(new Member(this, "publisher", PublisherMain.class, List.of(habits.arguments())));
+        publishers.add(
+                new Member(this, "publisher", PublisherMain.class, List.of(habits.arguments()), List.of(), address));
     }
 
     void addConsumer() {
-        consumers.add(newConsumer());
+        addConsumer(List.of(), address);
+    }
+
+    /** One that is started by another command and finds the server elsewhere. */
+    void addConsumer(List<String> prefix, Address itsAddress) {
+        consumers.add(new Member(this, "consumer", ConsumerMain.class, List.of(), prefix, itsAddress));
     }
 
     /** One more, which whoever wants it stops. */
     Member newConsumer() {
-        return new Member(this, "consumer", ConsumerMain.class, List.of());
+        Member member = new Member(this, "consumer", ConsumerMain.class, List.of(), List.of(), address);
+        extras.add(member);
+        return member;
     }
 
     List<Member> publishers() {
@@ -105,7 +124,8 @@ final class Crowd implements AutoCloseable {
             arguments.add("" + random.nextLong(1_000_000_000));
         }
         arguments.addAll(member.arguments);
-        ChildJvm process = ChildJvm.start(member.main, address.environment(), arguments.toArray(String[]::new));
+        ChildJvm process = ChildJvm.start(
+                member.prefix, member.main, member.address.environment(), arguments.toArray(String[]::new));
         for (String line = process.readLine(); !STARTED.equals(line); line = process.readLine()) {
             if (line == null) {
                 throw new IllegalStateException("a " + member.role + " ended before it had started");
@@ -130,6 +150,6 @@ final class Crowd implements AutoCloseable {
 
     @Override
     public void close() {
-        Stream.concat(publishers.stream(), consumers.stream()).forEach(Member::close);
+        Stream.of(publishers, consumers, extras).flatMap(List::stream).forEach(Member::close);
     }
 }

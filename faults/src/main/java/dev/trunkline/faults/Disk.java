@@ -1,13 +1,9 @@
 package dev.trunkline.faults;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** A disk of its own: ext4 on a file, by a loop device. Its power can be cut, and it can be filled. */
 final class Disk implements AutoCloseable {
@@ -27,26 +23,15 @@ final class Disk implements AutoCloseable {
 
     /** What this machine lacks for it. */
     static Optional<String> lacks() {
-        if (!System.getProperty("user.name").equals("root")) {
-            return Optional.of("root");
-        }
-        if (!Files.exists(Path.of("/dev/loop-control"))) {
-            return Optional.of("loop devices");
-        }
-        return Stream.of("mkfs.ext4", "mount", "perl", "fallocate")
-                .filter(program -> !has(program))
-                .findFirst();
-    }
-
-    private static boolean has(String program) {
-        return Stream.of(System.getenv("PATH").split(":", -1))
-                .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
+        return Files.exists(Path.of("/dev/loop-control"))
+                ? Shell.lacks("mkfs.ext4", "mount", "perl", "fallocate")
+                : Optional.of("loop devices");
     }
 
     static Disk create(Path directory) throws IOException, InterruptedException {
         Disk disk = new Disk(directory.resolve("disk.image"), Files.createDirectories(directory.resolve("disk")));
-        run("fallocate", "-l", MEGABYTES + "M", disk.image.toString());
-        run("mkfs.ext4", "-q", "-F", disk.image.toString());
+        Shell.run("fallocate", "-l", MEGABYTES + "M", disk.image.toString());
+        Shell.run("mkfs.ext4", "-q", "-F", "-m", "0", disk.image.toString());
         disk.mount();
         return disk;
     }
@@ -56,17 +41,17 @@ final class Disk implements AutoCloseable {
     }
 
     private void mount() throws IOException, InterruptedException {
-        run("mount", "-o", "loop", image.toString(), mount.toString());
+        Shell.run("mount", "-o", "loop", image.toString(), mount.toString());
     }
 
     /** From now on nothing reaches it, and what was not synced is lost. */
     void cutPower() throws IOException, InterruptedException {
-        run("perl", "-e", CUT, mount.toString());
+        Shell.run("perl", "-e", CUT, mount.toString());
     }
 
-    /** As it comes back. Nobody may have a file open on it. */
+    /** As it comes back, by another device: who still has a file open has it on what was cut off, where nothing can be written. */
     void restorePower() throws IOException, InterruptedException {
-        run("umount", mount.toString());
+        Shell.run("umount", "-l", mount.toString());
         mount();
     }
 
@@ -74,7 +59,7 @@ final class Disk implements AutoCloseable {
     void fill() throws IOException {
         long room = Files.getFileStore(mount).getUsableSpace();
         try {
-            run("fallocate", "-l", "" + room, ballast().toString());
+            Shell.run("fallocate", "-l", "" + room, ballast().toString());
         } catch (IOException | InterruptedException e) {
             // Somebody was quicker to take the last of it, or the last of it is not to be had: it is full either way.
             if (Files.getFileStore(mount).getUsableSpace() > room / 2) {
@@ -91,18 +76,10 @@ final class Disk implements AutoCloseable {
         return mount.resolve("ballast");
     }
 
-    private static void run(String... command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (process.waitFor() != 0) {
-            throw new IOException(String.join(" ", new ArrayList<>(List.of(command))) + ": " + said.strip());
-        }
-    }
-
     @Override
     public void close() {
         try {
-            run("umount", "-l", mount.toString());
+            Shell.run("umount", "-l", mount.toString());
             Files.delete(image);
         } catch (IOException e) {
             System.err.println("the disk at " + mount + " was not taken away: " + e.getMessage());

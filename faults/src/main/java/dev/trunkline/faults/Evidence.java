@@ -41,7 +41,10 @@ final class Evidence {
                 row -> new Event.Logged(
                         now, row.getString(1), row.getInt(2), row.getLong(3), row.getString(4), row.getString(5)));
         each(
-                "select group_name, topic, partition, \"offset\" from trunkline.dead_letters",
+                "select group_name, topic, partition, \"offset\" from trunkline.dead_letters"
+                        // What is parked now waits behind a dead letter.
+                        + " union all select s.group_name, t.name, p.strand % t.partitions, p.\"offset\" from trunkline.parked p"
+                        + " join trunkline.subscription s on s.id = p.subscription join trunkline.topic t on t.id = s.topic",
                 row -> new Event.Letter(now, row.getString(1), row.getString(2), row.getInt(3), row.getLong(4)));
         each(
                 "select group_name, topic, partition, \"from\", \"to\" from trunkline.gaps",

@@ -3,6 +3,7 @@ package dev.trunkline.faults;
 import dev.trunkline.faults.PublisherMain.Habits;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Something bad that can be done to a system at work.
@@ -12,38 +13,50 @@ import java.util.Map;
  * @param deed does it once, and returns when it is over
  * @param habits what the publishers of its trials do
  * @param settings of the server of its trials
- * @param needsDisk whether the server has a disk of its own
+ * @param site where its trials take place
  * @param loses whether it is a control: something that was acknowledged must be lost
  */
 record Fault(
-        String id,
-        String title,
-        Deed deed,
-        Habits habits,
-        Map<String, String> settings,
-        boolean needsDisk,
-        boolean loses) {
+        String id, String title, Deed deed, Habits habits, Map<String, String> settings, Site site, boolean loses) {
 
     Fault(String id, String title, Deed deed) {
-        this(id, title, deed, Habits.USUAL, Map.of(), false, false);
+        this(id, title, deed, Habits.USUAL, Map.of(), Site.PLAIN, false);
     }
 
     Fault with(Habits newHabits) {
-        return new Fault(id, title, deed, newHabits, settings, needsDisk, loses);
+        return new Fault(id, title, deed, newHabits, settings, site, loses);
     }
 
     Fault with(String setting, String value) {
         Map<String, String> more = new HashMap<>(settings);
         more.put(setting, value);
-        return new Fault(id, title, deed, habits, more, needsDisk, loses);
+        return new Fault(id, title, deed, habits, more, site, loses);
     }
 
-    Fault onDisk() {
-        return new Fault(id, title, deed, habits, settings, true, loses);
+    Fault on(Site newSite) {
+        return new Fault(id, title, deed, habits, settings, newSite, loses);
     }
 
     Fault mustLose() {
-        return new Fault(id, title, deed, habits, settings, needsDisk, true);
+        return new Fault(id, title, deed, habits, settings, site, true);
+    }
+
+    /** Where a trial takes place. */
+    enum Site {
+        PLAIN,
+        /** The server has a {@link Disk} of its own. */
+        DISK,
+        /** One consumer lives on an {@link Island}. */
+        ISLAND;
+
+        /** What this machine lacks for it. */
+        Optional<String> lacks() {
+            return switch (this) {
+                case PLAIN -> Optional.empty();
+                case DISK -> Disk.lacks();
+                case ISLAND -> Island.lacks();
+            };
+        }
     }
 
     /** Does something bad once. */

@@ -1,7 +1,6 @@
 package dev.trunkline.faults;
 
 import dev.trunkline.checker.Figures;
-import dev.trunkline.checker.Invariant;
 import dev.trunkline.faults.seeded.SeededBugs;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -115,22 +114,21 @@ public final class Main implements Callable<Integer> {
 
     /** Whether no promise was broken. */
     private boolean run(Fault fault, long firstSeed) throws IOException {
-        String lack = fault.needsDisk() ? Disk.lacks().orElse(null) : null;
+        String lack = fault.site().lacks().orElse(null);
         if (lack != null) {
             System.out.println(Row.skipped(fault, lack));
             return true;
         }
         Path directory = journals == null
                 ? Files.createTempDirectory("trunkline-faults-")
-                : Files.createDirectories(journals.resolve(fault.id() + "-" + firstSeed));
+                : Files.createTempDirectory(Files.createDirectories(journals), fault.id() + "-" + firstSeed + "-");
         boolean clean = false;
         try (Trial trial = new Trial(fault, directory, firstSeed)) {
-            Trial.Result result = trial.run(fault, duration());
+            Trial.Result result = trial.run(duration());
             System.out.println(Row.of(fault, result));
-            clean = fault.loses()
-                    ? result.verdict().counts().containsKey(Invariant.C1)
-                    : result.verdict().isClean();
+            clean = result.isAsItShouldBe(fault);
             if (!clean) {
+                result.problem().ifPresent(Exception::printStackTrace);
                 result.verdict().print(System.out);
             }
         } catch (Exception e) {
@@ -168,7 +166,7 @@ public final class Main implements Callable<Integer> {
                             figures.acknowledged(),
                             figures.handled(),
                             figures.duplicates(),
-                            100 * result.faultRate() / result.calmRate(),
+                            100 * result.load(),
                             result.verdict().counts().values().stream()
                                     .mapToLong(n -> n)
                                     .sum());

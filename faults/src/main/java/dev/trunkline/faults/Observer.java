@@ -18,9 +18,13 @@ final class Observer implements AutoCloseable {
     private static final int PAUSE_MILLIS = 100;
 
     private static final String LOOK = """
-            select k.group_name, l.partition, l.cursor, coalesce(f.first, 0) as first
+            select k.group_name, l.partition, least(l.cursor, p.first) as cursor, coalesce(f.first, 0) as first
             from unnest(?::text[]) k (group_name)
             cross join lateral trunkline.lag(k.group_name, ?) l
+            left join lateral (
+                -- What is parked is done as far as the log goes, and is still to be handled.
+                select min(d."offset") as first from trunkline.parked d join trunkline.subscription s on s.id = d.subscription
+                where s.group_name = k.group_name and d.strand = l.partition) p on true
             left join lateral (
                 select b.firsts[l.partition + 1] as first from trunkline.topic t cross join lateral trunkline.bounds(t.id) b
                 where t.name = ?) f on true

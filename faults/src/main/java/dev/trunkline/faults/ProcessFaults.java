@@ -1,6 +1,5 @@
 package dev.trunkline.faults;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,16 +21,16 @@ final class ProcessFaults {
                 new Fault("F19", "SIGKILL all consumers, start twice as many at once", ProcessFaults::stampede));
     }
 
-    private static void killConsumer(Trial trial) throws InterruptedException {
+    private static void killConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(2));
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
-        victim.kill();
+        trial.harm(victim::kill);
         trial.pause(Duration.ofSeconds(2));
         victim.startAgain();
         trial.awaitMore(100);
     }
 
-    private static void killPublisher(Trial trial) throws InterruptedException {
+    private static void killPublisher(Trial trial) throws Exception {
         trial.pause(Duration.ofMillis(500));
         Crowd.Member victim = trial.oneOf(trial.crowd().publishers());
         victim.kill();
@@ -39,37 +38,43 @@ final class ProcessFaults {
         trial.awaitMore(100);
     }
 
-    private static void stopConsumer(Trial trial) throws IOException, InterruptedException {
+    private static void stopConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
-        victim.signal("STOP");
-        Thread.sleep(Address.LEASE.plusSeconds(2).plusMillis(trial.random().nextInt(2_000)));
-        victim.signal("CONT");
+        trial.harm(() -> {
+            victim.signal("STOP");
+            Thread.sleep(Address.LEASE.plusSeconds(4).plusMillis(trial.random().nextInt(2_000)));
+            victim.signal("CONT");
+        });
         trial.awaitMore(100);
     }
 
     /** Pauses as of a collector: shorter than the lease. */
-    private static void starve(Trial trial) throws IOException, InterruptedException {
+    private static void starve(Trial trial) throws Exception {
         List<Process> greedy = new ArrayList<>();
         try {
             for (int i = 0; i < GREEDY * Runtime.getRuntime().availableProcessors(); i++) {
-                greedy.add(new ProcessBuilder("sh", "-c", "while :; do :; done").start());
+                greedy.add(new ProcessBuilder("sh", "-c", "while kill -0 $PPID; do :; done").start());
             }
             Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
-            victim.signal("STOP");
-            trial.pause(Address.LEASE.dividedBy(2));
-            victim.signal("CONT");
+            trial.harm(() -> {
+                victim.signal("STOP");
+                trial.pause(Address.LEASE.dividedBy(2));
+                victim.signal("CONT");
+            });
             trial.awaitMore(100);
         } finally {
             greedy.forEach(Process::destroyForcibly);
         }
     }
 
-    private static void stampede(Trial trial) throws InterruptedException {
+    private static void stampede(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
-        for (Crowd.Member consumer : trial.crowd().consumers()) {
-            consumer.kill();
-        }
+        trial.harm(() -> {
+            for (Crowd.Member consumer : trial.crowd().consumers()) {
+                consumer.kill();
+            }
+        });
         List<Thread> starts = new ArrayList<>();
         for (Crowd.Member consumer : trial.crowd().consumers()) {
             starts.add(Thread.ofPlatform().start(consumer::startAgain));

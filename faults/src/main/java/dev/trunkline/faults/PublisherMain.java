@@ -1,6 +1,5 @@
 package dev.trunkline.faults;
 
-import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.Message;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Trunkline;
@@ -78,7 +77,10 @@ final class PublisherMain {
         for (int i = 0; i < habits.threads; i++) {
             String thread = name + "." + i;
             Random random = new Random(seed + i);
-            threads.add(Thread.ofPlatform().name(thread).start(() -> publisher.run(thread, random)));
+            threads.add(Thread.ofPlatform()
+                    .name(thread)
+                    .uncaughtExceptionHandler(PublisherMain::die)
+                    .start(() -> publisher.run(thread, random)));
         }
         Crowd.sayStarted();
         Crowd.awaitStop();
@@ -88,6 +90,12 @@ final class PublisherMain {
         }
         publisher.trunkline.close();
         journal.close();
+    }
+
+    /** A thread that ends by an exception that no publisher has to expect: whoever watches the process is to see it. */
+    private static void die(Thread thread, Throwable e) {
+        e.printStackTrace();
+        Runtime.getRuntime().halt(3);
     }
 
     private void run(String thread, Random random) {
@@ -124,7 +132,7 @@ final class PublisherMain {
                 .map(message ->
                         way == Way.LATER ? message.withDelay(Duration.ofMillis(1 + random.nextInt(100))) : message)
                 .toList();
-        String call = journal.publish(way, Workload.TOPIC, values);
+        String call = journal.publish(way, Workload.TOPIC, Workload.contents(messages));
         journal.end(call, publish(messages));
     }
 
@@ -138,7 +146,7 @@ final class PublisherMain {
             return Outcome.OK;
         } catch (OutcomeUnknownException e) {
             return Outcome.UNKNOWN;
-        } catch (DatabaseUnavailableException e) {
+        } catch (TrunklineException e) {
             LockSupport.parkNanos(20_000_000); // not the place to spin
             return Outcome.FAILED;
         }
@@ -152,7 +160,7 @@ final class PublisherMain {
                 .toList();
         Outcome outcome = Outcome.UNKNOWN;
         while (outcome != Outcome.OK && !stopped) {
-            String call = journal.publish(Way.PUBLISH, Workload.TOPIC, values);
+            String call = journal.publish(Way.PUBLISH, Workload.TOPIC, Workload.contents(messages));
             outcome = publish(messages);
             journal.end(call, outcome);
         }
@@ -165,7 +173,7 @@ final class PublisherMain {
         boolean rollsBack = random.nextInt(100) < habits.rollbacks;
         List<Message> messages =
                 values.stream().map(value -> Workload.message(value, random)).toList();
-        String call = journal.publish(Way.WORK, Workload.TOPIC, values);
+        String call = journal.publish(Way.WORK, Workload.TOPIC, Workload.contents(messages));
         try {
             open(connection);
             insert(connection, values);

@@ -1,7 +1,6 @@
 package dev.trunkline.faults;
 
 import dev.trunkline.embedded.Shutdown;
-import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -30,42 +29,53 @@ final class ServerFaults {
                         .with("max_notify_queue_pages", "64"));
     }
 
-    private static void crash(Trial trial) {
+    private static void crash(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
-        trial.server().restart(Shutdown.IMMEDIATE);
+        trial.harm(() -> trial.server().restart(Shutdown.IMMEDIATE));
         trial.awaitMore(100);
     }
 
-    private static void kill(Trial trial) throws IOException, InterruptedException, SQLException {
+    private static void kill(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
-        if (trial.random().nextBoolean()) {
-            trial.server().kill();
-            trial.server().start();
-        } else {
-            try (Connection connection = trial.connect();
-                    Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery("select pid" + OTHERS + " order by random() limit 1")) {
-                if (row.next()) {
-                    new ProcessBuilder("kill", "-KILL", row.getString(1))
-                            .inheritIO()
-                            .start()
-                            .waitFor();
-                }
+        trial.harm(() -> {
+            if (trial.random().nextBoolean()) {
+                trial.server().kill();
+                trial.server().start();
+            } else {
+                Shell.run("kill", "-KILL", "" + trial.oneOf(backends(trial)));
             }
-        }
+        });
         trial.awaitMore(100);
     }
 
-    private static void terminateAll(Trial trial) throws SQLException {
+    private static List<Integer> backends(Trial trial) throws SQLException {
+        try (Connection connection = trial.connect();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select pid" + OTHERS + " order by backend_start")) {
+            List<Integer> pids = new ArrayList<>();
+            while (row.next()) {
+                pids.add(row.getInt(1));
+            }
+            return pids;
+        }
+    }
+
+    private static void terminateAll(Trial trial) throws Exception {
         String how = trial.random().nextBoolean() ? "pg_terminate_backend" : "pg_cancel_backend";
-        for (int i = 0; i < 10; i++) {
-            try (Connection connection = trial.connect();
-                    Statement statement = connection.createStatement()) {
-                statement.execute("select " + how + "(pid)" + OTHERS);
+        trial.harm(() -> {
+            for (int i = 0; i < 10; i++) {
+                hit(trial, how);
+                trial.pause(Duration.ofMillis(200));
             }
-            trial.pause(Duration.ofMillis(200));
-        }
+        });
         trial.awaitMore(100);
+    }
+
+    private static void hit(Trial trial, String how) throws SQLException {
+        try (Connection connection = trial.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("select " + how + "(pid)" + OTHERS);
+        }
     }
 
     private static void holdTransaction(Trial trial) throws SQLException {
@@ -79,23 +89,34 @@ final class ServerFaults {
         }
     }
 
-    private static void takeConnections(Trial trial) throws SQLException {
+    /** Those that others have are closed first, so that they have to look for new ones. */
+    private static void takeConnections(Trial trial) throws Exception {
         List<Connection> taken = new ArrayList<>();
         try {
-            while (taken.size() < 200) {
-                taken.add(trial.connect());
-            }
-        } catch (SQLException e) {
-            if (!"53300".equals(e.getSQLState())) {
-                throw e;
-            }
+            trial.harm(() -> {
+                hit(trial, "pg_terminate_backend");
+                takeAll(trial, taken);
+                trial.pause(Duration.ofSeconds(3));
+            });
         } finally {
-            trial.pause(Duration.ofSeconds(3));
             for (Connection connection : taken) {
                 connection.close();
             }
         }
         trial.awaitMore(100);
+    }
+
+    private static void takeAll(Trial trial, List<Connection> taken) throws SQLException {
+        try {
+            while (taken.size() < 200) {
+                taken.add(trial.connect());
+            }
+            throw new IllegalStateException("the server has more connections than it should");
+        } catch (SQLException e) {
+            if (!"53300".equals(e.getSQLState())) {
+                throw e;
+            }
+        }
     }
 
     /** A listener that is in a transaction keeps everything that anybody says. */

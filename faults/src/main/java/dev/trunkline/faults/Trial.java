@@ -3,13 +3,10 @@ package dev.trunkline.faults;
 import dev.trunkline.checker.Checker;
 import dev.trunkline.checker.Event;
 import dev.trunkline.checker.Event.Outcome;
-import dev.trunkline.checker.Journal;
 import dev.trunkline.checker.Limits;
 import dev.trunkline.checker.Verdict;
 import dev.trunkline.embedded.EmbeddedPostgres;
-import dev.trunkline.embedded.EmbeddedPostgresBuilder;
 import dev.trunkline.rig.FaultProxy;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -17,97 +14,84 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
-/** A server and a crowd of processes at work on it, for one fault. */
+/** One fault, done again and again to a crowd at work; then all calms down, and what happened is checked. */
 final class Trial implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Duration CALM = Duration.ofSeconds(3);
-    private static final String DATABASE = "trial";
+    /** A dead owner is replaced within its lease and two seconds; what it had under way then waits its turn. */
+    private static final Limits LIMITS =
+            new Limits(Address.LEASE.plusSeconds(12), Duration.ofSeconds(3), Duration.ofSeconds(90));
 
+    private final Fault fault;
     private final Path journals;
     private final Random random;
-    private final @Nullable Disk disk;
-    private final EmbeddedPostgres server;
-    private final FaultProxy line;
-    private final Address address;
-    private final Journal journal;
-    private final Crowd crowd;
+    private final Stage stage;
     private int strikes;
 
-    Trial(Fault fault, Path journals, long seed) throws SQLException, IOException, InterruptedException {
+    Trial(Fault fault, Path journals, long seed) throws Exception {
+        this.fault = fault;
         this.journals = journals;
         this.random = new Random(seed);
-        this.journal = Journal.create(journals, "trial");
-        this.disk = fault.needsDisk() ? Disk.create(journals) : null;
-        EmbeddedPostgresBuilder builder = disk == null
-                ? EmbeddedPostgres.temporary()
-                : EmbeddedPostgres.at(disk.path().resolve("data"));
-        builder = builder.setting("track_commit_timestamp", "on");
-        for (Map.Entry<String, String> setting : fault.settings().entrySet()) {
-            builder = builder.setting(setting.getKey(), setting.getValue());
-        }
-        this.server = builder.start();
-        server.createDatabase(DATABASE);
-        this.line = new FaultProxy(server.port());
-        this.address = new Address(server.jdbcUrl(DATABASE), server.user(), server.password());
-        Workload.create(address);
-        this.crowd = new Crowd(
-                new Address(line.jdbcUrl(DATABASE), server.user(), server.password()),
-                journals,
-                new Random(random.nextLong()));
-        for (int i = 0; i < 2; i++) {
-            crowd.addPublisher(fault.habits());
-            crowd.addConsumer();
-        }
+        this.stage = new Stage(fault, journals, new Random(random.nextLong()));
     }
 
     /**
      * What came of a trial.
      *
      * @param strikes how often the fault was done
-     * @param calmRate messages handled in a second before it was done
-     * @param faultRate messages handled in a second while it was done
+     * @param load messages handled in a second while it was done, as a part of those before
+     * @param problem why it did not come to its end
      */
-    record Result(int strikes, double calmRate, double faultRate, Verdict verdict) {}
+    record Result(int strikes, double load, Verdict verdict, Optional<Exception> problem) {
 
-    /** Lets all work for a while, does a fault again and again, lets all calm down, and checks. */
-    Result run(Fault fault, Duration duration) throws Exception {
-        double calmRate;
-        double faultRate;
-        Observer observer = new Observer(address, journal);
-        try (observer) {
-            awaitMore(100);
-            calmRate = rate(() -> LockSupport.parkNanos(CALM.toNanos()));
-            faultRate = rate(() -> {
-                long end = System.nanoTime() + duration.toNanos();
-                do {
-                    String call = journal.fault(fault.id() + " " + fault.title());
-                    fault.strike(this);
-                    journal.end(call, Outcome.OK);
-                    strikes++;
-                } while (System.nanoTime() - end < 0);
-            });
-            for (Crowd.Member publisher : crowd.publishers()) {
-                publisher.stop();
-            }
-            journal.write(new Event.Stopped(System.nanoTime()));
-            awaitDrained();
-            for (Crowd.Member consumer : crowd.consumers()) {
-                consumer.stop();
-            }
+        /** Whether all promises were kept; or, of a control, whether one was broken. */
+        boolean isAsItShouldBe(Fault fault) {
+            return problem.isEmpty() && verdict.isClean() != fault.loses();
         }
-        Evidence.write(address, journal);
-        return new Result(strikes, calmRate, faultRate, Checker.check(journals, Limits.standard()));
     }
 
+    /** Whatever happens, what there is in the end is checked. */
+    Result run(Duration duration) throws Exception {
+        double load = 0;
+        Exception problem = null;
+        Observer observer = new Observer(stage.address(), stage.journal());
+        try (observer) {
+            awaitMore(1_000);
+            double calm = rate(() -> LockSupport.parkNanos(CALM.toNanos()));
+            load = rate(() -> strikeFor(duration)) / calm;
+            stage.line().restore();
+            for (Crowd.Member publisher : stage.crowd().publishers()) {
+                publisher.stop();
+            }
+            stage.journal().write(new Event.Stopped(System.nanoTime()));
+            awaitDrained();
+            for (Crowd.Member consumer : stage.crowd().consumers()) {
+                consumer.stop();
+            }
+        } catch (IllegalStateException | SQLException e) {
+            problem = e;
+            stage.crowd().close();
+        }
+        Evidence.write(stage.address(), stage.journal());
+        return new Result(strikes, load, Checker.check(journals, LIMITS), Optional.ofNullable(problem));
+    }
+
+    private void strikeFor(Duration duration) throws Exception {
+        long end = System.nanoTime() + duration.toNanos();
+        do {
+            fault.strike(this);
+            strikes++;
+        } while (System.nanoTime() - end < 0);
+    }
+
+    /** Part of a fault. */
     @FunctionalInterface
-    private interface Action {
+    interface Action {
         void run() throws Exception;
     }
 
@@ -122,16 +106,40 @@ final class Trial implements AutoCloseable {
 
     // ---- for faults ----
 
+    /** Does what may cause messages to come again. Nothing else explains it. */
+    void harm(Action action) throws Exception {
+        String call = stage.journal().fault(fault.id() + " " + fault.title());
+        action.run();
+        stage.journal().end(call, Outcome.OK);
+    }
+
     Random random() {
         return random;
     }
 
     EmbeddedPostgres server() {
-        return server;
+        return stage.server();
     }
 
     Disk disk() {
-        return Objects.requireNonNull(disk, "not on a disk of its own");
+        return stage.disk();
+    }
+
+    Island island() {
+        return stage.island();
+    }
+
+    FaultProxy line() {
+        return stage.line();
+    }
+
+    Crowd crowd() {
+        return stage.crowd();
+    }
+
+    /** A connection that no fault of the line reaches. */
+    Connection connect() throws SQLException {
+        return stage.address().connect();
     }
 
     /** Whether the server accepts connections. */
@@ -141,19 +149,6 @@ final class Trial implements AutoCloseable {
         } catch (SQLException e) {
             return false;
         }
-    }
-
-    FaultProxy line() {
-        return line;
-    }
-
-    Crowd crowd() {
-        return crowd;
-    }
-
-    /** A connection that no fault of the line reaches. */
-    Connection connect() throws SQLException {
-        return address.connect();
     }
 
     /** Any of them. */
@@ -172,48 +167,8 @@ final class Trial implements AutoCloseable {
         await("work flows again", () -> done() >= target);
     }
 
-    private void awaitDrained() {
-        await(
-                "everything is appended",
-                () -> number("select case when topics is null and next_due is null then 0 else 1 end"
-                                + " from trunkline.pending() where ?::text[] is not null")
-                        == 0);
-        await(
-                "everything is done",
-                () -> number("select sum(lag) from unnest(?::text[]) g cross join trunkline.lag(g, 'orders')") == 0);
-    }
-
-    private long awaitDone() {
-        long[] count = new long[1];
-        await("the server answers", () -> {
-            count[0] = done();
-            return true;
-        });
-        return count[0];
-    }
-
-    private long done() throws SQLException {
-        return number("select min(d) from unnest(?::text[]) g"
-                + " cross join lateral (select sum(l.cursor)::bigint as d from trunkline.lag(g, 'orders') l) x");
-    }
-
-    private long number(String sql) throws SQLException {
-        try (Connection connection = connect();
-                PreparedStatement select = connection.prepareStatement(sql)) {
-            select.setArray(1, connection.createArrayOf("text", Workload.GROUPS.toArray()));
-            try (ResultSet row = select.executeQuery()) {
-                row.next();
-                return row.getLong(1);
-            }
-        }
-    }
-
-    @FunctionalInterface
-    private interface Condition {
-        boolean holds() throws SQLException;
-    }
-
-    private static void await(String what, Condition condition) {
+    /** Waits for something that a fault needs. */
+    static void await(String what, Condition condition) {
         long end = System.nanoTime() + PATIENCE.toNanos();
         SQLException last = null;
         do {
@@ -229,14 +184,58 @@ final class Trial implements AutoCloseable {
         throw new IllegalStateException("not within " + PATIENCE + ": " + what, last);
     }
 
+    /** What may come true. */
+    @FunctionalInterface
+    interface Condition {
+        boolean holds() throws SQLException;
+    }
+
+    private void awaitDrained() {
+        await(
+                "everything is appended",
+                () -> number("select count(*) from trunkline.pending() p"
+                                + " where ?::text[] is not null and (p.topics is not null or p.next_due is not null)")
+                        == 0);
+        await(
+                "everything is done",
+                () -> number("select max(abs(lag)) from unnest(?::text[]) g cross join trunkline.lag(g, 'orders')")
+                        == 0);
+        await(
+                "nothing is parked but behind a dead letter",
+                () -> number("select count(*) from trunkline.parked p"
+                                + " where ?::text[] is not null and not exists (select from trunkline.dead_letter d"
+                                + " where d.subscription = p.subscription and d.key = p.key)")
+                        == 0);
+    }
+
+    private long awaitDone() {
+        long[] count = new long[1];
+        await("the server answers", () -> {
+            count[0] = done();
+            return true;
+        });
+        return count[0];
+    }
+
+    private long done() throws SQLException {
+        return number(
+                "select min(d) from unnest(?::text[]) g"
+                        + " cross join lateral (select coalesce(sum(l.cursor), 0)::bigint as d from trunkline.lag(g, 'orders') l) x");
+    }
+
+    private long number(String sql) throws SQLException {
+        try (Connection connection = connect();
+                PreparedStatement select = connection.prepareStatement(sql)) {
+            select.setArray(1, connection.createArrayOf("text", Workload.GROUPS.toArray()));
+            try (ResultSet row = select.executeQuery()) {
+                row.next();
+                return row.getLong(1);
+            }
+        }
+    }
+
     @Override
     public void close() {
-        crowd.close();
-        line.close();
-        server.close();
-        if (disk != null) {
-            disk.close();
-        }
-        journal.close();
+        stage.close();
     }
 }

@@ -3,6 +3,7 @@ package dev.trunkline.faults;
 import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Event.Content;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -39,6 +40,13 @@ final class Workload {
                 statement.execute("select trunkline.subscribe('" + group + "', '" + TOPIC + "', 'BEGINNING')");
             }
         }
+    }
+
+    /** What is written down of messages. */
+    static List<Content> contents(List<Message> messages) {
+        return messages.stream()
+                .map(message -> new Content(message.key(), (String) message.payload()))
+                .toList();
     }
 
     /** Three of four have a key. */

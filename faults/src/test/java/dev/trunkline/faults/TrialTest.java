@@ -23,8 +23,9 @@ class TrialTest {
         long seed = new Random().nextLong(1_000_000_000);
         Fault fault = Catalogue.find(id).orElseThrow();
         try (Trial trial = new Trial(fault, journals, seed)) {
-            Trial.Result result = trial.run(fault, Duration.ofSeconds(4));
+            Trial.Result result = trial.run(Duration.ofSeconds(4));
             assertThat(result.verdict().told()).as("%s, seed %d", id, seed).isEmpty();
+            assertThat(result.problem()).as("%s, seed %d", id, seed).isEmpty();
             assertThat(result.strikes()).isPositive();
             assertThat(result.verdict().figures().handled()).isPositive();
         }

@@ -1,6 +1,7 @@
 package dev.trunkline.faults.seeded;
 
 import dev.trunkline.checker.Event;
+import dev.trunkline.checker.Event.Content;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Way;
 import dev.trunkline.checker.Journal;
@@ -12,6 +13,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -87,9 +89,12 @@ final class Miniature implements AutoCloseable {
 
     // ---- publishing ----
 
-    /** Writes down that values are to be published. */
+    /** Writes down that values are to be published, without a key. */
     String begin(Way way, String... values) {
-        return journal.publish(way, TOPIC, List.of(values));
+        return journal.publish(
+                way,
+                TOPIC,
+                Stream.of(values).map(value -> new Content(null, value)).toList());
     }
 
     /** The next offset, which nobody else gets before the transaction has ended. */
@@ -105,7 +110,7 @@ final class Miniature implements AutoCloseable {
 
     /** Publishes as it should be. */
     void publish(@Nullable String key, String value) throws SQLException {
-        String call = begin(Way.PUBLISH, value);
+        String call = journal.publish(Way.PUBLISH, TOPIC, List.of(new Content(key, value)));
         Connection session = session();
         insert(session, lockedOffset(session), key, value);
         session.commit();
