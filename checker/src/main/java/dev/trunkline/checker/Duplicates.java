@@ -47,18 +47,29 @@ final class Duplicates {
                 && !about.history().hasEffects(about.stake().group());
     }
 
-    /** A fault in whose wake a message came again, which was done not long before it. */
+    /**
+     * A fault that a message came again for: it was done not long before that, and came again in its wake. What was done by then may also come
+     * much later, when a new owner has come to it.
+     */
     private @Nullable Fault explain(Handling before, Handling again) {
+        long unrecorded = about.limits().unrecorded().toNanos();
         for (Fault fault : about.history().faults) {
-            boolean inItsWake = fault.began <= again.started
-                    && (fault.ended == Long.MAX_VALUE
-                            || again.started
-                                    <= fault.ended + about.limits().recovery().toNanos());
-            if (inItsWake
-                    && before.ended >= fault.began - about.limits().unrecorded().toNanos()) {
+            boolean inItsWake =
+                    again.started <= after(fault, about.limits().recovery().toNanos());
+            boolean isTaken = before.epoch < again.epoch && lastSeen(before) <= after(fault, unrecorded);
+            if (fault.began <= again.started && before.ended >= fault.began - unrecorded && (inItsWake || isTaken)) {
                 return fault;
             }
         }
         return null;
+    }
+
+    /** Its end, or if nobody lived to tell it, its beginning. */
+    private static long lastSeen(Handling handling) {
+        return handling.ended == Long.MAX_VALUE ? handling.started : handling.ended;
+    }
+
+    private static long after(Fault fault, long nanos) {
+        return fault.ended == Long.MAX_VALUE ? Long.MAX_VALUE : fault.ended + nanos;
     }
 }

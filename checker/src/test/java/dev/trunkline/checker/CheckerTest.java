@@ -426,6 +426,17 @@ class CheckerTest {
                         all(
                                 with(new Fault(9 * SECOND, "f", "kill"), new End(9 * SECOND + 1, "f", Outcome.OK)),
                                 with(again(12 * SECOND, 2, 1)))),
+                bad(
+                        "twice, long after a fault, by the same owner",
+                        Invariant.C8,
+                        all(
+                                with(new Fault(10 * SECOND, "f", "kill"), new End(10 * SECOND + 1, "f", Outcome.OK)),
+                                with(again(60 * SECOND, 1, 9)))),
+                good(
+                        "twice, long after a fault, when a new owner has come to it",
+                        all(
+                                with(new Fault(10 * SECOND, "f", "kill"), new End(10 * SECOND + 1, "f", Outcome.OK)),
+                                with(again(60 * SECOND, 2, 9)))),
                 good(
                         "twice after a fault",
                         all(

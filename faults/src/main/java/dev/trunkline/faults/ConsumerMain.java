@@ -48,12 +48,14 @@ final class ConsumerMain {
 
     private void start(Trunkline trunkline) {
         SubscriptionOptions options = SubscriptionOptions.fromBeginning().withRetry(PATIENT);
+        for (String topic : Workload.TOPICS) {
+            trunkline
+                    .createConsumerGroup(Workload.PLAIN, topic, String.class)
+                    .addConsumer("c", this::handle)
+                    .start(options);
+        }
         trunkline
-                .createConsumerGroup(Workload.PLAIN, Workload.TOPIC, String.class)
-                .addConsumer("c", this::handle)
-                .start(options);
-        trunkline
-                .createConsumerGroup(Workload.EFFECTS, Workload.TOPIC, String.class)
+                .createConsumerGroup(Workload.EFFECTS, Workload.ORDERS, String.class)
                 .addTransactionalConsumer("c", this::handle)
                 .start(options);
     }

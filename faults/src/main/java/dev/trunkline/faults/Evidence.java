@@ -50,7 +50,7 @@ final class Evidence {
                 "select group_name, topic, partition, \"from\", \"to\" from trunkline.gaps",
                 row -> new Event.Gap(
                         now, row.getString(1), row.getString(2), row.getInt(3), row.getLong(4), row.getLong(5)));
-        each("select value from business", row -> new Event.Business(now, Workload.TOPIC, row.getString(1)));
+        each("select value from business", row -> new Event.Business(now, Workload.ORDERS, row.getString(1)));
         each(
                 "select (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000000)::bigint, topic, partition, \"offset\", epoch, value"
                         + " from effect",

@@ -40,7 +40,7 @@ final class LineFaults {
     private static void catchOne(Trial trial) {
         int before = trial.line().trapped();
         trial.line()
-                .trap(trial.random().nextBoolean() ? "COMMIT" : Workload.TOPIC, trial.oneOf(List.of(Fate.values())));
+                .trap(trial.random().nextBoolean() ? "COMMIT" : Workload.ORDERS, trial.oneOf(List.of(Fate.values())));
         Trial.await("somebody is caught", () -> trial.line().trapped() > before);
         trial.pause(Duration.ofSeconds(1));
     }

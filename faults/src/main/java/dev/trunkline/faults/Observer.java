@@ -18,16 +18,14 @@ final class Observer implements AutoCloseable {
     private static final int PAUSE_MILLIS = 100;
 
     private static final String LOOK = """
-            select k.group_name, l.partition, least(l.cursor, p.first) as cursor, coalesce(f.first, 0) as first
-            from unnest(?::text[]) k (group_name)
-            cross join lateral trunkline.lag(k.group_name, ?) l
+            select s.group_name, t.name, l.partition, least(l.cursor, p.first), coalesce(b.firsts[l.partition + 1], 0)
+            from trunkline.subscription s join trunkline.topic t on t.id = s.topic
+            cross join lateral trunkline.lag(s.group_name, t.name) l
+            cross join lateral trunkline.bounds(t.id) b
             left join lateral (
                 -- What is parked is done as far as the log goes, and is still to be handled.
-                select min(d."offset") as first from trunkline.parked d join trunkline.subscription s on s.id = d.subscription
-                where s.group_name = k.group_name and d.strand = l.partition) p on true
-            left join lateral (
-                select b.firsts[l.partition + 1] as first from trunkline.topic t cross join lateral trunkline.bounds(t.id) b
-                where t.name = ?) f on true
+                select min(d."offset") as first from trunkline.parked d where d.subscription = s.id and d.strand = l.partition) p on true
+            where t.name = any (?)
             """;
 
     private final Address address;
@@ -70,15 +68,13 @@ final class Observer implements AutoCloseable {
     /** What is recorded. Its time is when the answer has come: by then all of it was done. */
     private static List<Event> recorded(Connection connection) throws SQLException {
         try (PreparedStatement select = connection.prepareStatement(LOOK)) {
-            select.setArray(1, connection.createArrayOf("text", Workload.GROUPS.toArray()));
-            select.setString(2, Workload.TOPIC);
-            select.setString(3, Workload.TOPIC);
+            select.setArray(1, connection.createArrayOf("text", Workload.TOPICS.toArray()));
             List<Event> seen = new ArrayList<>();
             try (ResultSet row = select.executeQuery()) {
                 long now = System.nanoTime();
                 while (row.next()) {
-                    seen.add(new Event.Cursor(now, row.getString(1), Workload.TOPIC, row.getInt(2), row.getLong(3)));
-                    seen.add(new Event.First(now, Workload.TOPIC, row.getInt(2), row.getLong(4)));
+                    seen.add(new Event.Cursor(now, row.getString(1), row.getString(2), row.getInt(3), row.getLong(4)));
+                    seen.add(new Event.First(now, row.getString(2), row.getInt(3), row.getLong(5)));
                 }
             }
             return seen;

@@ -41,7 +41,7 @@ final class PublisherMain {
      */
     record Habits(int threads, int pause, int lateness, int rollbacks) {
 
-        static final Habits USUAL = new Habits(4, 20, 0, 5);
+        static final Habits USUAL = new Habits(4, 40, 0, 5);
 
         String[] arguments() {
             return new String[] {"" + threads, "" + pause, "" + lateness, "" + rollbacks};
@@ -103,9 +103,9 @@ final class PublisherMain {
         for (int i = 0; !stopped; i++) {
             String prefix = thread + "." + i;
             switch (random.nextInt(10)) {
-                case 0, 1, 2 -> conclude(Way.PUBLISH, values(prefix, 1), random);
-                case 3, 4, 5 -> conclude(Way.PUBLISH, values(prefix, 2 + random.nextInt(20)), random);
-                case 6 -> conclude(Way.LATER, values(prefix, 1), random);
+                case 0, 1, 2 -> conclude(Way.PUBLISH, Workload.ORDERS, values(prefix, 1), random);
+                case 3, 4, 5 -> conclude(Way.PUBLISH, Workload.CLICKS, values(prefix, 1 + random.nextInt(50)), random);
+                case 6 -> conclude(Way.LATER, Workload.ORDERS, values(prefix, 1), random);
                 case 7 -> insist(prefix, random);
                 default -> {
                     connection = connection == null ? connect() : connection;
@@ -126,13 +126,13 @@ final class PublisherMain {
         return IntStream.range(0, count).mapToObj(i -> prefix + "." + i).toList();
     }
 
-    private void conclude(Way way, List<String> values, Random random) {
+    private void conclude(Way way, String topic, List<String> values, Random random) {
         List<Message> messages = values.stream()
-                .map(value -> Workload.message(value, random))
+                .map(value -> Workload.message(topic, value, random))
                 .map(message ->
                         way == Way.LATER ? message.withDelay(Duration.ofMillis(1 + random.nextInt(100))) : message)
                 .toList();
-        String call = journal.publish(way, Workload.TOPIC, Workload.contents(messages));
+        String call = journal.publish(way, topic, Workload.contents(messages));
         journal.end(call, publish(messages));
     }
 
@@ -156,11 +156,11 @@ final class PublisherMain {
     private void insist(String prefix, Random random) {
         List<String> values = values(prefix, 1 + random.nextInt(5));
         List<Message> messages = values.stream()
-                .map(value -> Workload.message(value, random).withIdempotencyKey(value))
+                .map(value -> Workload.message(Workload.ORDERS, value, random).withIdempotencyKey(value))
                 .toList();
         Outcome outcome = Outcome.UNKNOWN;
         while (outcome != Outcome.OK && !stopped) {
-            String call = journal.publish(Way.PUBLISH, Workload.TOPIC, Workload.contents(messages));
+            String call = journal.publish(Way.PUBLISH, Workload.ORDERS, Workload.contents(messages));
             outcome = publish(messages);
             journal.end(call, outcome);
         }
@@ -171,9 +171,10 @@ final class PublisherMain {
     /** Whether the connection is still good. */
     private boolean work(Connection connection, List<String> values, Random random) {
         boolean rollsBack = random.nextInt(100) < habits.rollbacks;
-        List<Message> messages =
-                values.stream().map(value -> Workload.message(value, random)).toList();
-        String call = journal.publish(Way.WORK, Workload.TOPIC, Workload.contents(messages));
+        List<Message> messages = values.stream()
+                .map(value -> Workload.message(Workload.ORDERS, value, random))
+                .toList();
+        String call = journal.publish(Way.WORK, Workload.ORDERS, Workload.contents(messages));
         try {
             open(connection);
             insert(connection, values);

@@ -9,14 +9,17 @@ import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.rig.FaultProxy;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /** One fault, done again and again to a crowd at work; then all calms down, and what happened is checked. */
 final class Trial implements AutoCloseable {
@@ -95,12 +98,12 @@ final class Trial implements AutoCloseable {
         void run() throws Exception;
     }
 
-    /** Messages done in a second by the slower group. */
+    /** Messages done in a second by all groups. */
     private double rate(Action action) throws Exception {
-        long before = awaitDone();
+        long before = LongStream.of(awaitDone()).sum();
         long began = System.nanoTime();
         action.run();
-        long after = awaitDone();
+        long after = LongStream.of(awaitDone()).sum();
         return (after - before) / ((System.nanoTime() - began) / 1e9);
     }
 
@@ -161,10 +164,13 @@ final class Trial implements AutoCloseable {
         LockSupport.parkNanos((long) (most.toNanos() * random.nextDouble()));
     }
 
-    /** Waits until every group has done so many more messages. */
+    /** Waits until every group has done so many more messages of each of its topics. */
     void awaitMore(int messages) {
-        long target = awaitDone() + messages;
-        await("work flows again", () -> done() >= target);
+        long[] before = awaitDone();
+        await("work flows again", () -> {
+            long[] now = done();
+            return IntStream.range(0, before.length).allMatch(i -> now[i] >= before[i] + messages);
+        });
     }
 
     /** Waits for something that a fault needs. */
@@ -193,44 +199,48 @@ final class Trial implements AutoCloseable {
     private void awaitDrained() {
         await(
                 "everything is appended",
-                () -> number("select count(*) from trunkline.pending() p"
-                                + " where ?::text[] is not null and (p.topics is not null or p.next_due is not null)")
+                () -> numbers(
+                                "select count(*) from trunkline.pending() p where p.topics is not null or p.next_due is not null")[
+                                0]
                         == 0);
         await(
                 "everything is done",
-                () -> number("select max(abs(lag)) from unnest(?::text[]) g cross join trunkline.lag(g, 'orders')")
+                () -> numbers(
+                                "select max(abs(l.lag)) from stake s cross join lateral trunkline.lag(s.group_name, s.topic) l")[
+                                0]
                         == 0);
         await(
                 "nothing is parked but behind a dead letter",
-                () -> number("select count(*) from trunkline.parked p"
-                                + " where ?::text[] is not null and not exists (select from trunkline.dead_letter d"
-                                + " where d.subscription = p.subscription and d.key = p.key)")
+                () -> numbers("select count(*) from trunkline.parked p join stake s on s.id = p.subscription"
+                                + " where not exists (select from trunkline.dead_letter d"
+                                + " where d.subscription = p.subscription and d.key = p.key)")[0]
                         == 0);
     }
 
-    private long awaitDone() {
-        long[] count = new long[1];
+    private long[] awaitDone() {
+        AtomicReference<long[]> counts = new AtomicReference<>();
         await("the server answers", () -> {
-            count[0] = done();
+            counts.set(done());
             return true;
         });
-        return count[0];
+        return counts.get();
     }
 
-    private long done() throws SQLException {
-        return number(
-                "select min(d) from unnest(?::text[]) g"
-                        + " cross join lateral (select coalesce(sum(l.cursor), 0)::bigint as d from trunkline.lag(g, 'orders') l) x");
+    /** How many messages are done, for every group and topic. */
+    private long[] done() throws SQLException {
+        return numbers("select coalesce(sum(l.cursor), 0)::bigint from stake s"
+                + " cross join lateral trunkline.lag(s.group_name, s.topic) l group by s.id order by s.id");
     }
 
-    private long number(String sql) throws SQLException {
+    private long[] numbers(String sql) throws SQLException {
         try (Connection connection = connect();
-                PreparedStatement select = connection.prepareStatement(sql)) {
-            select.setArray(1, connection.createArrayOf("text", Workload.GROUPS.toArray()));
-            try (ResultSet row = select.executeQuery()) {
-                row.next();
-                return row.getLong(1);
+                Statement select = connection.createStatement();
+                ResultSet row = select.executeQuery(sql)) {
+            LongStream.Builder numbers = LongStream.builder();
+            while (row.next()) {
+                numbers.add(row.getLong(1));
             }
+            return numbers.build().toArray();
         }
     }
 

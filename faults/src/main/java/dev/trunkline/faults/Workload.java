@@ -13,13 +13,16 @@ import java.util.Random;
 /** What publishers and consumers of a trial agree on. */
 final class Workload {
 
-    static final String TOPIC = "orders";
+    /** What both groups hear. */
+    static final String ORDERS = "orders";
+    /** Much more, in batches, which only {@link #PLAIN} hears. */
+    static final String CLICKS = "clicks";
+
+    static final List<String> TOPICS = List.of(ORDERS, CLICKS);
     /** Its handler does nothing that the database knows of. */
     static final String PLAIN = "plain";
     /** Its handler writes rows into the table {@code effect}, in the transaction of its progress. */
     static final String EFFECTS = "effects";
-
-    static final List<String> GROUPS = List.of(PLAIN, EFFECTS);
 
     private static final int PARTITIONS = 8;
     private static final int KEYS = 40;
@@ -28,7 +31,9 @@ final class Workload {
 
     static void create(Address address) throws SQLException {
         try (Trunkline trunkline = address.open()) {
-            trunkline.topics().create(TopicConfiguration.pubSub(TOPIC).withPartitions(PARTITIONS));
+            for (String topic : TOPICS) {
+                trunkline.topics().create(TopicConfiguration.pubSub(topic).withPartitions(PARTITIONS));
+            }
         }
         try (Connection connection = address.connect();
                 Statement statement = connection.createStatement()) {
@@ -36,9 +41,13 @@ final class Workload {
             statement.execute(
                     "create table effect (topic text not null, partition int not null, \"offset\" bigint not null,"
                             + " epoch bigint not null, value text not null)");
-            for (String group : GROUPS) {
-                statement.execute("select trunkline.subscribe('" + group + "', '" + TOPIC + "', 'BEGINNING')");
-            }
+            statement.execute("""
+                    create view stake as select s.id, s.group_name, t.name as topic
+                    from trunkline.subscription s join trunkline.topic t on t.id = s.topic
+                    where s.group_name in ('plain', 'effects')""");
+            statement.execute(
+                    "select trunkline.subscribe('plain', 'orders', 'BEGINNING'),"
+                            + " trunkline.subscribe('plain', 'clicks', 'BEGINNING'), trunkline.subscribe('effects', 'orders', 'BEGINNING')");
         }
     }
 
@@ -50,8 +59,8 @@ final class Workload {
     }
 
     /** Three of four have a key. */
-    static Message message(String value, Random random) {
-        Message message = Message.of(TOPIC, value);
+    static Message message(String topic, String value, Random random) {
+        Message message = Message.of(topic, value);
         return random.nextInt(4) == 0 ? message : message.withKey("key-" + random.nextInt(KEYS));
     }
 }
