@@ -129,16 +129,22 @@ public final class FaultProxy implements AutoCloseable {
     private void accept() {
         while (!listener.isClosed()) {
             try {
-                Socket client = listener.accept();
-                if (refusing) {
-                    reset(client);
-                } else {
-                    new Link(client, new Socket(InetAddress.getLoopbackAddress(), target)).start();
-                }
+                connect(listener.accept());
             } catch (IOException e) {
-                // Closed, or the server is away: the client sees its connection end.
-                links.removeIf(Link::isOver);
+                links.removeIf(Link::isOver); // closed
             }
+        }
+    }
+
+    private void connect(Socket client) {
+        if (refusing) {
+            reset(client);
+            return;
+        }
+        try {
+            new Link(client, new Socket(InetAddress.getLoopbackAddress(), target)).start();
+        } catch (IOException e) {
+            reset(client); // the server is away
         }
     }
 
