@@ -16,6 +16,7 @@ final class Catalogue {
                         ServerFaults.all(),
                         DiskFaults.all(),
                         PublisherFaults.all(),
+                        UpkeepFaults.all(),
                         LineFaults.all())
                 .flatMap(List::stream)
                 .sorted(Comparator.comparingInt(
