@@ -40,6 +40,10 @@ final class Crowd implements AutoCloseable {
             this.process = crowd.start(this);
         }
 
+        long pid() {
+            return process.pid();
+        }
+
         /** SIGKILL. */
         void kill() throws InterruptedException {
             process.kill();

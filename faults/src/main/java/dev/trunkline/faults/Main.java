@@ -1,6 +1,5 @@
 package dev.trunkline.faults;
 
-import dev.trunkline.checker.Figures;
 import dev.trunkline.faults.seeded.SeededBugs;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -65,6 +64,9 @@ public final class Main implements Callable<Integer> {
             description = "Where journals are kept; else they are deleted if all is well.")
     private @Nullable Path journals;
 
+    @Option(names = "--report", paramLabel = "FILE", description = "Write a page of what came of it.")
+    private @Nullable Path page;
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -85,11 +87,14 @@ public final class Main implements Callable<Integer> {
             return caught ? 0 : 1;
         }
         long first = seed == null ? new Random().nextLong(1_000_000_000) : seed;
-        System.out.printf("seed %d%n", first);
-        System.out.println(Row.HEADER);
+        Report report = new Report(System.out, first);
         boolean clean = true;
         for (Fault fault : chosen) {
-            clean &= run(fault, first);
+            clean &= run(fault, first, report);
+        }
+        System.out.println(report.sum());
+        if (page != null) {
+            report.write(page, "./trunkline faults " + String.join(" ", arguments()), 18);
         }
         return clean ? 0 : 1;
     }
@@ -107,16 +112,21 @@ public final class Main implements Callable<Integer> {
         return chosen;
     }
 
+    /** As they were given. */
+    private List<String> arguments() {
+        return spec.commandLine().getParseResult().originalArgs();
+    }
+
     private Duration duration() {
         double chosen = minutes == null ? (quick ? 0.1 : 1) : minutes;
         return Duration.ofMillis((long) (chosen * 60_000));
     }
 
     /** Whether no promise was broken. */
-    private boolean run(Fault fault, long firstSeed) throws IOException {
+    private boolean run(Fault fault, long firstSeed, Report report) throws IOException {
         String lack = fault.site().lacks().orElse(null);
         if (lack != null) {
-            System.out.println(Row.skipped(fault, lack));
+            report.skip(fault, lack);
             return true;
         }
         Path directory = journals == null
@@ -125,14 +135,14 @@ public final class Main implements Callable<Integer> {
         boolean clean = false;
         try (Trial trial = new Trial(fault, directory, firstSeed)) {
             Trial.Result result = trial.run(duration());
-            System.out.println(Row.of(fault, result));
+            report.add(fault, result);
             clean = result.isAsItShouldBe(fault);
             if (!clean) {
                 result.problem().ifPresent(Exception::printStackTrace);
                 result.verdict().print(System.out);
             }
         } catch (Exception e) {
-            System.out.println(Row.broken(fault, e));
+            report.fail(fault, e);
             e.printStackTrace();
         }
         if (clean && journals == null) {
@@ -148,36 +158,6 @@ public final class Main implements Callable<Integer> {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }
-        }
-    }
-
-    /** A line of the table. */
-    private static final class Row {
-        static final String HEADER = "%-4s %-50s %7s %10s %10s %10s %6s %10s"
-                .formatted("", "fault", "times", "published", "handled", "duplicates", "load", "violations");
-
-        static String of(Fault fault, Trial.Result result) {
-            Figures figures = result.verdict().figures();
-            return "%-4s %-50s %,7d %,10d %,10d %,10d %5.0f%% %,10d"
-                    .formatted(
-                            fault.id(),
-                            fault.title(),
-                            result.strikes(),
-                            figures.acknowledged(),
-                            figures.handled(),
-                            figures.duplicates(),
-                            100 * result.load(),
-                            result.verdict().counts().values().stream()
-                                    .mapToLong(n -> n)
-                                    .sum());
-        }
-
-        static String skipped(Fault fault, String lack) {
-            return "%-4s %-50s skipped: needs %s".formatted(fault.id(), fault.title(), lack);
-        }
-
-        static String broken(Fault fault, Exception e) {
-            return "%-4s %-50s did not end: %s".formatted(fault.id(), fault.title(), e.getMessage());
         }
     }
 }

@@ -24,8 +24,15 @@ final class ProcessFaults {
     private static void killConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(2));
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        long pid = victim.pid();
+        long died = System.nanoTime();
         trial.harm(victim::kill);
-        trial.pause(Duration.ofSeconds(2));
+        if (trial.random().nextBoolean()) {
+            Trial.await("what it had is taken over", () -> trial.isWithout(pid));
+            trial.took("taken over within", System.nanoTime() - died);
+        } else {
+            trial.pause(Duration.ofSeconds(2));
+        }
         victim.startAgain();
         trial.awaitMore(100);
     }

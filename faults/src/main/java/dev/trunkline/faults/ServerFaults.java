@@ -62,12 +62,10 @@ final class ServerFaults {
 
     private static void terminateAll(Trial trial) throws Exception {
         String how = trial.random().nextBoolean() ? "pg_terminate_backend" : "pg_cancel_backend";
-        trial.harm(() -> {
-            for (int i = 0; i < 10; i++) {
-                hit(trial, how);
-                trial.pause(Duration.ofMillis(200));
-            }
-        });
+        for (int i = 0; i < 10; i++) {
+            trial.harm(() -> hit(trial, how));
+            trial.pause(Duration.ofMillis(200));
+        }
         trial.awaitMore(100);
     }
 

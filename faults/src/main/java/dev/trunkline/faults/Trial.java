@@ -14,8 +14,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -34,7 +36,8 @@ final class Trial implements AutoCloseable {
     private final Path journals;
     private final Random random;
     private final Stage stage;
-    private int strikes;
+    private final Map<String, Double> worst = new TreeMap<>();
+    private int events;
 
     Trial(Fault fault, Path journals, long seed) throws Exception {
         this.fault = fault;
@@ -46,11 +49,12 @@ final class Trial implements AutoCloseable {
     /**
      * What came of a trial.
      *
-     * @param strikes how often the fault was done
+     * @param events how often something bad was done
      * @param load messages handled in a second while it was done, as a part of those before
+     * @param worst the most seconds that something took
      * @param problem why it did not come to its end
      */
-    record Result(int strikes, double load, Verdict verdict, Optional<Exception> problem) {
+    record Result(int events, double load, Map<String, Double> worst, Verdict verdict, Optional<Exception> problem) {
 
         /** Whether all promises were kept; or, of a control, whether one was broken. */
         boolean isAsItShouldBe(Fault fault) {
@@ -81,14 +85,15 @@ final class Trial implements AutoCloseable {
             stage.crowd().close();
         }
         Evidence.write(stage.address(), stage.journal());
-        return new Result(strikes, load, Checker.check(journals, LIMITS), Optional.ofNullable(problem));
+        return new Result(events, load, worst, Checker.check(journals, LIMITS), Optional.ofNullable(problem));
     }
 
     private void strikeFor(Duration duration) throws Exception {
         long end = System.nanoTime() + duration.toNanos();
         do {
+            int before = events;
             fault.strike(this);
-            strikes++;
+            events = Math.max(events, before + 1);
         } while (System.nanoTime() - end < 0);
     }
 
@@ -114,6 +119,12 @@ final class Trial implements AutoCloseable {
         String call = stage.journal().fault(fault.id() + " " + fault.title());
         action.run();
         stage.journal().end(call, Outcome.OK);
+        events++;
+    }
+
+    /** Something that is to be told has taken its time. */
+    void took(String what, long nanos) {
+        worst.merge(what, nanos / 1e9, Math::max);
     }
 
     Random random() {
@@ -152,6 +163,13 @@ final class Trial implements AutoCloseable {
         } catch (SQLException e) {
             return false;
         }
+    }
+
+    /** Whether a process holds nothing, by what is recorded. */
+    boolean isWithout(long pid) throws SQLException {
+        return numbers("select count(*) from trunkline.holder h join trunkline.session s on s.id = h.session"
+                        + " where split_part(s.name, '@', 1) = '" + pid + "'")[0]
+                == 0;
     }
 
     /** Any of them. */

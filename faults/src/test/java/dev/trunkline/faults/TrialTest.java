@@ -26,7 +26,7 @@ class TrialTest {
             Trial.Result result = trial.run(Duration.ofSeconds(4));
             assertThat(result.verdict().told()).as("%s, seed %d", id, seed).isEmpty();
             assertThat(result.problem()).as("%s, seed %d", id, seed).isEmpty();
-            assertThat(result.strikes()).isPositive();
+            assertThat(result.events()).isPositive();
             assertThat(result.verdict().figures().handled()).isPositive();
         }
     }

@@ -1,0 +1,135 @@
+package dev.trunkline.faults;
+
+import com.sun.management.OperatingSystemMXBean;
+import dev.trunkline.checker.Figures;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+
+/** What came of the trials: a line for each as it ends, and in the end all of it as a page. */
+final class Report {
+
+    private static final String LINE = "%-4s %-52s %6s %9s %9s %10s %5s %10s  %s%n";
+
+    private final PrintStream out;
+    private final long seed;
+    private final long began = System.nanoTime();
+    private final List<String> rows = new ArrayList<>();
+    private final List<Trial.Result> results = new ArrayList<>();
+    private int controls;
+
+    Report(PrintStream out, long seed) {
+        this.out = out;
+        this.seed = seed;
+        out.printf("seed %d%n", seed);
+        out.printf(LINE, "", "fault", "events", "published", "handled", "duplicates", "load", "violations", "");
+    }
+
+    void add(Fault fault, Trial.Result result) {
+        Figures figures = result.verdict().figures();
+        String notes = result.worst().entrySet().stream()
+                .map(each -> "%s %.1f s at most".formatted(each.getKey(), each.getValue()))
+                .collect(Collectors.joining("; "));
+        line(
+                fault,
+                "%,d".formatted(result.events()),
+                "%,d".formatted(figures.acknowledged()),
+                "%,d".formatted(figures.handled()),
+                "%,d".formatted(figures.duplicates()),
+                "%.0f%%".formatted(100 * result.load()),
+                "%,d".formatted(violations(result)) + (fault.loses() ? ", as there must be" : ""),
+                notes);
+        if (fault.loses()) {
+            controls++;
+        } else {
+            results.add(result);
+        }
+    }
+
+    void skip(Fault fault, String lack) {
+        line(fault, "", "", "", "", "", "", "skipped: needs " + lack);
+    }
+
+    void fail(Fault fault, Exception e) {
+        line(fault, "", "", "", "", "", "", "did not end: " + e.getMessage());
+    }
+
+    private void line(Fault fault, String... cells) {
+        out.printf(
+                LINE, fault.id(), fault.title(), cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]);
+        rows.add("| " + fault.id() + " | " + fault.title() + " | " + String.join(" | ", cells) + " |");
+    }
+
+    private static long violations(Trial.Result result) {
+        return result.verdict().counts().values().stream().mapToLong(n -> n).sum();
+    }
+
+    /** What all of them came to, but for controls. */
+    String sum() {
+        return "%,d events in %d trials; messages acknowledged %,d, handled %,d, of these again %,d; effects %,d; load %.0f%% of that before on average; violations %,d%s; %.0f minutes"
+                .formatted(
+                        results.stream().mapToInt(Trial.Result::events).sum(),
+                        results.size(),
+                        sum(Figures::acknowledged),
+                        sum(Figures::handled),
+                        sum(Figures::duplicates),
+                        sum(Figures::effects),
+                        100
+                                * results.stream()
+                                        .mapToDouble(Trial.Result::load)
+                                        .average()
+                                        .orElse(0),
+                        results.stream().mapToLong(Report::violations).sum(),
+                        controls == 0 ? "" : "; controls that had to lose something " + controls,
+                        (System.nanoTime() - began) / 60e9);
+    }
+
+    private long sum(ToLongFunction<Figures> figure) {
+        return results.stream()
+                .mapToLong(result -> figure.applyAsLong(result.verdict().figures()))
+                .sum();
+    }
+
+    /** @param command that all of this was printed by */
+    void write(Path file, String command, int postgres) throws IOException {
+        var system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+        String page = """
+                <!-- Written by ./trunkline faults: do not edit. -->
+
+                # Fault report
+
+                `%s`, seed %d, on %d processors, %.0f GiB, %s %s, Java %s, PostgreSQL %d. Leases of %d s.
+
+                **%s.**
+
+                Each line is a trial of its own: a server, publishers and consumers in processes of their own, all of them writing down what they do; then the
+                checker ([what it checks](../checker.md)). Events are how often the bad thing was done; duplicates are messages that came again after a fault, none came again without;
+                load is what was handled in a second meanwhile, as a part of what was handled before.
+
+                | | fault | events | published | handled | duplicates | load | violations | |
+                |---|---|---|---|---|---|---|---|---|
+                %s
+                """.formatted(
+                        command,
+                        seed,
+                        Runtime.getRuntime().availableProcessors(),
+                        system.getTotalMemorySize() / (double) (1 << 30),
+                        system.getName(),
+                        system.getVersion(),
+                        Runtime.version(),
+                        postgres,
+                        Address.LEASE.toSeconds(),
+                        sum(),
+                        String.join("\n", rows));
+        if (file.getParent() != null) {
+            Files.createDirectories(file.getParent());
+        }
+        Files.writeString(file, page);
+    }
+}
