@@ -63,11 +63,19 @@ public final class Loop implements AutoCloseable {
                 log.warn("{}: {} (next try in {} ms)", name, e.getMessage(), retry.toMillis());
                 pause = retry;
                 retry = slower(retry);
-            } catch (RuntimeException e) {
-                log.error("{} failed (next try in {} ms)", name, retry.toMillis(), e);
+            } catch (RuntimeException | Error e) { // a process without this thread would keep what it no longer serves
                 pause = retry;
                 retry = slower(retry);
+                tell(e, pause);
             }
+        }
+    }
+
+    private void tell(Throwable e, Duration pause) {
+        try {
+            log.error("{} failed (next try in {} ms)", name, pause.toMillis(), e);
+        } catch (OutOfMemoryError more) {
+            e.addSuppressed(more); // there is no memory to say it
         }
     }
 
