@@ -365,7 +365,9 @@ create function trunkline.release(a_session bigint, a_subscription int, a_partit
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    delete from trunkline.suspect s where s.subscription = a_subscription and s.session = a_session;
+    -- Only those of what it lets go: others may be under way, and it may die of them.
+    delete from trunkline.suspect s using trunkline.subscription k join trunkline.topic t on t.id = k.topic
+    where s.subscription = a_subscription and s.session = a_session and k.id = a_subscription and s.strand % t.partitions = any (a_partitions);
     update trunkline.holder h set session = null
     where h.subscription = a_subscription and h.partition = any (a_partitions) and h.session = a_session
 $$;

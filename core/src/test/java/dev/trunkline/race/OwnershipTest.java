@@ -63,6 +63,18 @@ class OwnershipTest {
         assertThat(database.query("select trunkline.beat(?)", first)).containsExactly("f");
     }
 
+    /** The enemy: it dies of what is under way in a partition that it keeps, and nobody knows that this was noted. */
+    @Test
+    void who_lets_a_partition_go_forgets_the_suspects_of_no_other() {
+        database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+        long session = database.number("select trunkline.begin_session('first')");
+        database.query("select epoch from trunkline.take(?, 1, 4)", session);
+        database.query("select trunkline.note_suspects(?, 1, '{0,1}', '{5,7}', false)", session);
+        database.query("select trunkline.release(?, 1, '{1}')", session);
+        assertThat(database.query("select strand, \"offset\" from trunkline.suspect"))
+                .containsExactly("0|5");
+    }
+
     @Test
     void a_beat_that_moved_on_saves_a_session() {
         long session = database.number("select trunkline.begin_session('quick')");
