@@ -41,6 +41,10 @@ public final class ChildJvm implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                // One that is out of memory ends, as whoever operates it should have it: nobody knows what is left of
+                // it.
+                "-Xmx256m",
+                "-XX:+ExitOnOutOfMemoryError",
                 "-cp",
                 System.getProperty("java.class.path"),
                 main.getName()));

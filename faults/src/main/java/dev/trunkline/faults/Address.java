@@ -31,7 +31,11 @@ record Address(String url, String user, String password) {
     }
 
     Trunkline open() {
-        return Trunkline.builder().url(url, user, password).lease(LEASE).open();
+        return Trunkline.builder()
+                .url(url, user, password)
+                .lease(LEASE)
+                .codec(new Value.ValueCodec())
+                .open();
     }
 
     /** A connection that gives up on a server that does not answer. */

@@ -17,7 +17,11 @@ final class Catalogue {
                         DiskFaults.all(),
                         PublisherFaults.all(),
                         UpkeepFaults.all(),
-                        LineFaults.all())
+                        LineFaults.all(),
+                        PoisonFaults.all(),
+                        GroupFaults.all(),
+                        NeighbourFaults.all(),
+                        StartFaults.all())
                 .flatMap(List::stream)
                 .sorted(Comparator.comparingInt(
                         fault -> Integer.parseInt(fault.id().replaceAll("\\D", ""))))

@@ -1,5 +1,6 @@
 package dev.trunkline.faults;
 
+import dev.trunkline.faults.ConsumerMain.Patience;
 import dev.trunkline.rig.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -18,6 +20,7 @@ final class Crowd implements AutoCloseable {
     private static final String STARTED = "started";
     private static final String STOP = "stop";
     private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final CountDownLatch STARTING = new CountDownLatch(1);
 
     /** A process, and what it is started with. */
     static final class Member implements AutoCloseable {
@@ -48,6 +51,10 @@ final class Crowd implements AutoCloseable {
         void kill() throws InterruptedException {
             process.kill();
             process.waitFor();
+        }
+
+        boolean isAlive() {
+            return process.isAlive();
         }
 
         void startAgain() {
@@ -81,12 +88,16 @@ final class Crowd implements AutoCloseable {
     private final Address address;
     private final Path journals;
     private final Random random;
+    private final Patience patience;
     private final List<Member> publishers = new ArrayList<>();
     private final List<Member> consumers = new ArrayList<>();
     private final List<Member> extras = new CopyOnWriteArrayList<>();
+    private final List<Member> guests = new ArrayList<>();
     private final AtomicInteger started = new AtomicInteger();
 
-    Crowd(Address address, Path journals, Random random) {
+    /** @param patience that of consumers */
+    Crowd(Address address, Path journals, Random random, Patience patience) {
+        this.patience = patience;
         this.address = address;
         this.journals = journals;
         this.random = random;
@@ -103,14 +114,29 @@ final class Crowd implements AutoCloseable {
 
     /** One that is started by another command and finds the server elsewhere. */
     void addConsumer(List<String> prefix, Address itsAddress) {
-        consumers.add(new Member(this, "consumer", ConsumerMain.class, List.of(), prefix, itsAddress));
+        consumers.add(new Member(this, "consumer", ConsumerMain.class, patience.arguments(), prefix, itsAddress));
     }
 
     /** One more, which whoever wants it stops. */
     Member newConsumer() {
-        Member member = new Member(this, "consumer", ConsumerMain.class, List.of(), List.of(), address);
+        Member member = new Member(this, "consumer", ConsumerMain.class, patience.arguments(), List.of(), address);
         extras.add(member);
         return member;
+    }
+
+    /** One more that is not a consumer like the others. It is stopped with them. */
+    Member addGuest(String role, Class<?> main, String... arguments) {
+        Member member = new Member(this, role, main, List.of(arguments), List.of(), address);
+        guests.add(member);
+        return member;
+    }
+
+    /** Starts consumers again that have died, as whoever looks after them would. How many had. */
+    int replaceDead() {
+        List<Member> dead =
+                consumers.stream().filter(consumer -> !consumer.isAlive()).toList();
+        dead.forEach(Member::startAgain);
+        return dead.size();
     }
 
     List<Member> publishers() {
@@ -119,6 +145,10 @@ final class Crowd implements AutoCloseable {
 
     List<Member> consumers() {
         return consumers;
+    }
+
+    List<Member> guests() {
+        return guests;
     }
 
     private ChildJvm start(Member member) {
@@ -142,6 +172,12 @@ final class Crowd implements AutoCloseable {
     /** In a process of the crowd: it is at work. */
     static void sayStarted() {
         System.out.println(STARTED);
+        STARTING.countDown();
+    }
+
+    /** In a process of the crowd: returns when it is at work. */
+    static void awaitStarted() throws InterruptedException {
+        STARTING.await();
     }
 
     /** In a process of the crowd: returns when it is to end. */
@@ -154,6 +190,6 @@ final class Crowd implements AutoCloseable {
 
     @Override
     public void close() {
-        Stream.of(publishers, consumers, extras).flatMap(List::stream).forEach(Member::close);
+        Stream.of(publishers, consumers, extras, guests).flatMap(List::stream).forEach(Member::close);
     }
 }

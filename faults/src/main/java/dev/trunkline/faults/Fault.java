@@ -1,5 +1,6 @@
 package dev.trunkline.faults;
 
+import dev.trunkline.faults.ConsumerMain.Patience;
 import dev.trunkline.faults.PublisherMain.Habits;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,33 +13,45 @@ import java.util.Optional;
  * @param title what is done, in a few words
  * @param deed does it once, and returns when it is over
  * @param habits what the publishers of its trials do
+ * @param patience what the consumers of its trials put up with
  * @param settings of the server of its trials
  * @param site where its trials take place
  * @param loses whether it is a control: something that was acknowledged must be lost
  */
 record Fault(
-        String id, String title, Deed deed, Habits habits, Map<String, String> settings, Site site, boolean loses) {
+        String id,
+        String title,
+        Deed deed,
+        Habits habits,
+        Patience patience,
+        Map<String, String> settings,
+        Site site,
+        boolean loses) {
 
     Fault(String id, String title, Deed deed) {
-        this(id, title, deed, Habits.USUAL, Map.of(), Site.PLAIN, false);
+        this(id, title, deed, Habits.USUAL, Patience.USUAL, Map.of(), Site.PLAIN, false);
     }
 
     Fault with(Habits newHabits) {
-        return new Fault(id, title, deed, newHabits, settings, site, loses);
+        return new Fault(id, title, deed, newHabits, patience, settings, site, loses);
+    }
+
+    Fault with(Patience newPatience) {
+        return new Fault(id, title, deed, habits, newPatience, settings, site, loses);
     }
 
     Fault with(String setting, String value) {
         Map<String, String> more = new HashMap<>(settings);
         more.put(setting, value);
-        return new Fault(id, title, deed, habits, more, site, loses);
+        return new Fault(id, title, deed, habits, patience, more, site, loses);
     }
 
     Fault on(Site newSite) {
-        return new Fault(id, title, deed, habits, settings, newSite, loses);
+        return new Fault(id, title, deed, habits, patience, settings, newSite, loses);
     }
 
     Fault mustLose() {
-        return new Fault(id, title, deed, habits, settings, site, true);
+        return new Fault(id, title, deed, habits, patience, settings, site, true);
     }
 
     /** Where a trial takes place. */

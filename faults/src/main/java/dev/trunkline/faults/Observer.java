@@ -23,8 +23,13 @@ final class Observer implements AutoCloseable {
             cross join lateral trunkline.lag(s.group_name, t.name) l
             cross join lateral trunkline.bounds(t.id) b
             left join lateral (
-                -- What is parked is done as far as the log goes, and is still to be handled.
-                select min(d."offset") as first from trunkline.parked d where d.subscription = s.id and d.strand = l.partition) p on true
+                -- What is parked or a dead letter is done as far as the log goes, and may still be handled.
+                select min(d."offset") as first
+                from (
+                    select k.subscription, k.strand, k."offset" from trunkline.parked k
+                    union all
+                    select k.subscription, k.strand, k."offset" from trunkline.dead_letter k) d
+                where d.subscription = s.id and d.strand = l.partition) p on true
             where t.name = any (?)
             """;
 

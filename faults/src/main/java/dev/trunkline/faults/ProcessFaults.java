@@ -1,5 +1,6 @@
 package dev.trunkline.faults;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,9 +57,10 @@ final class ProcessFaults {
         trial.awaitMore(100);
     }
 
-    /** Pauses as of a collector: shorter than the lease. */
+    /** Pauses as of a collector, shorter than half the lease: nobody is taken for dead. */
     private static void starve(Trial trial) throws Exception {
         List<Process> greedy = new ArrayList<>();
+        long before = endedSessions(trial);
         try {
             for (int i = 0; i < GREEDY * Runtime.getRuntime().availableProcessors(); i++) {
                 greedy.add(new ProcessBuilder("sh", "-c", "while kill -0 $PPID; do :; done").start());
@@ -70,9 +72,17 @@ final class ProcessFaults {
                 victim.signal("CONT");
             });
             trial.awaitMore(100);
+            if (endedSessions(trial) > before) {
+                throw new IllegalStateException("a process that lives was taken for dead");
+            }
         } finally {
             greedy.forEach(Process::destroyForcibly);
         }
+    }
+
+    /** None of the crowd has ended its own. */
+    private static long endedSessions(Trial trial) throws SQLException {
+        return trial.number("select count(*) from trunkline.session where ended_at is not null");
     }
 
     private static void stampede(Trial trial) throws Exception {

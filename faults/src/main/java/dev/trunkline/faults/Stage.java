@@ -40,7 +40,7 @@ final class Stage implements AutoCloseable {
             Workload.create(address);
             this.island = fault.site() == Site.ISLAND ? keep(Island.create(server.port())) : null;
             Address byLine = new Address(line.jdbcUrl(DATABASE), server.user(), server.password());
-            this.crowd = keep(new Crowd(byLine, journals, random));
+            this.crowd = keep(new Crowd(byLine, journals, random, fault.patience()));
             for (int i = 0; i < 2; i++) {
                 crowd.addPublisher(fault.habits());
                 crowd.addConsumer();

@@ -1,17 +1,19 @@
 package dev.trunkline.faults;
 
+import dev.trunkline.Trunkline;
 import dev.trunkline.checker.Checker;
 import dev.trunkline.checker.Event;
 import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Journal;
 import dev.trunkline.checker.Limits;
 import dev.trunkline.checker.Verdict;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.rig.FaultProxy;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +82,11 @@ final class Trial implements AutoCloseable {
             for (Crowd.Member consumer : stage.crowd().consumers()) {
                 consumer.stop();
             }
+            for (Crowd.Member guest : stage.crowd().guests()) {
+                if (guest.isAlive()) {
+                    guest.stop();
+                }
+            }
         } catch (IllegalStateException | SQLException e) {
             problem = e;
             stage.crowd().close();
@@ -147,8 +154,26 @@ final class Trial implements AutoCloseable {
         return stage.line();
     }
 
+    Journal journal() {
+        return stage.journal();
+    }
+
+    Path journals() {
+        return journals;
+    }
+
+    /** How often the fault was done until now. */
+    int strikes() {
+        return strikes;
+    }
+
     Crowd crowd() {
         return stage.crowd();
+    }
+
+    /** A Trunkline that no fault of the line reaches. */
+    Trunkline open() {
+        return stage.address().open();
     }
 
     /** A connection that no fault of the line reaches. */
@@ -224,12 +249,12 @@ final class Trial implements AutoCloseable {
         await(
                 "everything is done",
                 () -> numbers(
-                                "select max(abs(l.lag)) from stake s cross join lateral trunkline.lag(s.group_name, s.topic) l")[
+                                "select max(abs(l.lag)) from heard s cross join lateral trunkline.lag(s.group_name, s.topic) l")[
                                 0]
                         == 0);
         await(
                 "nothing is parked but behind a dead letter",
-                () -> numbers("select count(*) from trunkline.parked p join stake s on s.id = p.subscription"
+                () -> numbers("select count(*) from trunkline.parked p join heard s on s.id = p.subscription"
                                 + " where not exists (select from trunkline.dead_letter d"
                                 + " where d.subscription = p.subscription and d.key = p.key)")[0]
                         == 0);
@@ -250,13 +275,23 @@ final class Trial implements AutoCloseable {
                 + " cross join lateral trunkline.lag(s.group_name, s.topic) l group by s.id order by s.id");
     }
 
-    private long[] numbers(String sql) throws SQLException {
+    /** The first number that a query gives, 0 if it gives none. */
+    long number(String sql, Object... parameters) throws SQLException {
+        long[] all = numbers(sql, parameters);
+        return all.length == 0 ? 0 : all[0];
+    }
+
+    private long[] numbers(String sql, Object... parameters) throws SQLException {
         try (Connection connection = connect();
-                Statement select = connection.createStatement();
-                ResultSet row = select.executeQuery(sql)) {
+                PreparedStatement select = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+                select.setObject(i + 1, parameters[i]);
+            }
             LongStream.Builder numbers = LongStream.builder();
-            while (row.next()) {
-                numbers.add(row.getLong(1));
+            try (ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    numbers.add(row.getLong(1));
+                }
             }
             return numbers.build().toArray();
         }

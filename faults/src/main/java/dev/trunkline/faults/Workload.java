@@ -32,7 +32,7 @@ final class Workload {
     static void create(Address address) throws SQLException {
         try (Trunkline trunkline = address.open()) {
             for (String topic : TOPICS) {
-                trunkline.topics().create(TopicConfiguration.pubSub(topic).withPartitions(PARTITIONS));
+                trunkline.topics().create(topic(topic));
             }
         }
         try (Connection connection = address.connect();
@@ -42,13 +42,18 @@ final class Workload {
                     "create table effect (topic text not null, partition int not null, \"offset\" bigint not null,"
                             + " epoch bigint not null, value text not null)");
             statement.execute("""
-                    create view stake as select s.id, s.group_name, t.name as topic
+                    create view heard as select s.id, s.group_name, t.name as topic
                     from trunkline.subscription s join trunkline.topic t on t.id = s.topic
-                    where s.group_name in ('plain', 'effects')""");
+                    where s.status <> 'CANCELLED'""");
+            statement.execute("create view stake as select * from heard where group_name in ('plain', 'effects')");
             statement.execute(
                     "select trunkline.subscribe('plain', 'orders', 'BEGINNING'),"
                             + " trunkline.subscribe('plain', 'clicks', 'BEGINNING'), trunkline.subscribe('effects', 'orders', 'BEGINNING')");
         }
+    }
+
+    static TopicConfiguration topic(String name) {
+        return TopicConfiguration.pubSub(name).withPartitions(PARTITIONS);
     }
 
     /** What is written down of messages. */

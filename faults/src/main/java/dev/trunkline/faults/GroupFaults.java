@@ -1,0 +1,145 @@
+package dev.trunkline.faults;
+
+import dev.trunkline.ConsumerGroupAdmin;
+import dev.trunkline.ConsumerGroupAdmin.CatchUp;
+import dev.trunkline.ConsumerGroupAdmin.CatchUpState;
+import dev.trunkline.ConsumerGroupAdmin.GroupState;
+import dev.trunkline.ConsumerGroupAdmin.Health;
+import dev.trunkline.GroupStatus;
+import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Event;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What becomes of a group beside those of the crowd when nobody serves it, or nobody serves it well. */
+final class GroupFaults {
+
+    private static final String GUEST = "guest";
+    private static final Duration KEPT = Duration.ofSeconds(3);
+    /** So many deaths in a day are flapping. */
+    private static final int DEATHS = 3;
+
+    private GroupFaults() {}
+
+    static List<Fault> all() {
+        return List.of(
+                new Fault("F22", "SIGKILL a group's only process, start it when it is dead", GroupFaults::resurrect),
+                new Fault("F23", "a group that gets nothing done", GroupFaults::flapOrStall));
+    }
+
+    // ---- dead and back ----
+
+    private static void resurrect(Trial trial) throws Exception {
+        try (Trunkline trunkline = trial.open()) {
+            trunkline
+                    .topics()
+                    .alter(Workload.topic(Workload.ORDERS).withRetention(KEPT).withSegments(1024 * 1024, KEPT));
+            ConsumerGroupAdmin admin = trunkline.admin();
+            Crowd.Member guest = guest(trial);
+            await(admin, GUEST, "it is served", state -> state.health() == Health.HEALTHY && state.done() > 0);
+            int gaps = admin.gaps(GUEST, Workload.ORDERS).size();
+            trial.harm(guest::kill);
+            await(admin, GUEST, "it is dead", state -> state.status() == GroupStatus.DEAD);
+            trial.awaitMore(100);
+            Trial.await(
+                    "what only it has not done is dropped, and it is told",
+                    () -> admin.gaps(GUEST, Workload.ORDERS).size() > gaps);
+            guest.startAgain();
+            await(admin, GUEST, "it lives", state -> state.status() == GroupStatus.ACTIVE);
+            Trial.await(
+                    "it has caught up",
+                    () -> admin.catchUp(GUEST, Workload.ORDERS)
+                            .filter(GroupFaults::isDone)
+                            .isPresent());
+            trial.awaitMore(100);
+        }
+    }
+
+    private static boolean isDone(CatchUp catchUp) {
+        if (catchUp.total() > GuestMain.BOUND) {
+            throw new IllegalStateException("it catches up with more than " + GuestMain.BOUND + ": " + catchUp);
+        }
+        return catchUp.state() == CatchUpState.DONE;
+    }
+
+    /** The one that dies again and again. */
+    private static Crowd.Member guest(Trial trial) throws SQLException {
+        if (trial.crowd().guests().isEmpty()) {
+            trial.crowd().addGuest(GUEST, GuestMain.class, GUEST);
+            trial.journal().write(starts(trial));
+        }
+        return trial.crowd().guests().getFirst();
+    }
+
+    private static List<Event> starts(Trial trial) throws SQLException {
+        try (Connection connection = trial.connect();
+                PreparedStatement select = connection.prepareStatement(
+                        "select h.partition, h.starts[1] from trunkline.holder h join heard g on g.id = h.subscription where g.group_name = ?")) {
+            select.setString(1, GUEST);
+            List<Event> starts = new ArrayList<>();
+            try (ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    starts.add(
+                            new Event.From(System.nanoTime(), GUEST, Workload.ORDERS, row.getInt(1), row.getLong(2)));
+                }
+            }
+            return starts;
+        }
+    }
+
+    // ---- no progress ----
+
+    private static void flapOrStall(Trial trial) throws Exception {
+        String name = "unlucky-" + trial.strikes();
+        try (Trunkline trunkline = trial.open()) {
+            Crowd.Member guest = trial.crowd().addGuest(GUEST, GuestMain.class, name, GuestMain.STUCK);
+            if (trial.random().nextBoolean()) {
+                flap(trial, trunkline.admin(), name, guest);
+            } else {
+                stall(trial, trunkline.admin(), name);
+            }
+            trial.awaitMore(100);
+            trunkline.admin().cancel(name, Workload.ORDERS);
+            trial.journal().write(new Event.Left(System.nanoTime(), name, Workload.ORDERS));
+            trial.harm(guest::kill);
+        }
+    }
+
+    private static void flap(Trial trial, ConsumerGroupAdmin admin, String name, Crowd.Member guest) throws Exception {
+        for (int i = 0; i < DEATHS; i++) {
+            await(admin, name, "it is served", state -> state.status() == GroupStatus.ACTIVE && state.members() > 0);
+            trial.harm(guest::kill);
+            await(admin, name, "it is dead", state -> state.status() == GroupStatus.DEAD);
+            guest.startAgain();
+        }
+        await(admin, name, "it is said to flap", state -> state.health() == Health.FLAPPING);
+    }
+
+    /** Five minutes without progress are a stall. They are not waited for: the group is made to have begun earlier. */
+    private static void stall(Trial trial, ConsumerGroupAdmin admin, String name) throws SQLException {
+        await(admin, name, "it is served", state -> state.health() == Health.HEALTHY && state.members() > 0);
+        trial.number(
+                "update trunkline.subscription set created_at = created_at - interval '5 minutes' where group_name = ? returning 1",
+                name);
+        await(admin, name, "it is said to be stalled", state -> state.health() == Health.STALLED);
+    }
+
+    /** How a group may be. */
+    @FunctionalInterface
+    private interface Condition {
+        boolean holds(GroupState state);
+    }
+
+    private static void await(ConsumerGroupAdmin admin, String group, String what, Condition condition) {
+        Trial.await(
+                group + ": " + what,
+                () -> admin.find(group, Workload.ORDERS)
+                        .filter(condition::holds)
+                        .isPresent());
+    }
+}
