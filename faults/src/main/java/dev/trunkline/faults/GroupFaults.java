@@ -43,8 +43,10 @@ final class GroupFaults {
             Crowd.Member guest = guest(trial);
             await(admin, GUEST, "it is served", state -> state.health() == Health.HEALTHY && state.done() > 0);
             int gaps = admin.gaps(GUEST, Workload.ORDERS).size();
+            long died = System.nanoTime();
             trial.harm(guest::kill);
             await(admin, GUEST, "it is dead", state -> state.status() == GroupStatus.DEAD);
+            trial.took("dead within", System.nanoTime() - died);
             trial.awaitMore(100);
             Trial.await(
                     "what only it has not done is dropped, and it is told",
@@ -95,7 +97,7 @@ final class GroupFaults {
     // ---- no progress ----
 
     private static void flapOrStall(Trial trial) throws Exception {
-        String name = "unlucky-" + trial.strikes();
+        String name = "unlucky-" + trial.events();
         try (Trunkline trunkline = trial.open()) {
             Crowd.Member guest = trial.crowd().addGuest(GUEST, GuestMain.class, name, GuestMain.STUCK);
             if (trial.random().nextBoolean()) {

@@ -43,7 +43,7 @@ final class NeighbourFaults {
     private NeighbourFaults(Trial trial, Trunkline trunkline) {
         this.trial = trial;
         this.trunkline = trunkline;
-        this.prefix = "street-" + trial.strikes() + ".";
+        this.prefix = "street-" + trial.events() + ".";
     }
 
     static List<Fault> all() {
@@ -146,8 +146,7 @@ final class NeighbourFaults {
                 .map(value -> handled.getOrDefault(value, Long.MAX_VALUE) - published.getOrDefault(value, 0L))
                 .sorted()
                 .toList();
-        System.out.printf(
-                "F27  from publish to handler on the quiet topic: half within %.1f ms, 95 %% within %.1f ms%n",
-                waits.get(waits.size() / 2) / 1e6, waits.get(waits.size() * 95 / 100) / 1e6);
+        trial.took("half of the quiet topic handled within", waits.get(waits.size() / 2));
+        trial.took("95 of 100 within", waits.get(waits.size() * 95 / 100));
     }
 }

@@ -39,7 +39,7 @@ final class PoisonFaults {
     }
 
     private static void strike(Trial trial) throws Exception {
-        Poison poison = Poison.choose(trial.strikes(), trial.random());
+        Poison poison = Poison.choose(trial.events(), trial.random());
         try (Trunkline trunkline = trial.open()) {
             PoisonFaults fault = new PoisonFaults(trial, trunkline, poison);
             if (poison.kind().kills()) {

@@ -34,7 +34,7 @@ final class Report {
     void add(Fault fault, Trial.Result result) {
         Figures figures = result.verdict().figures();
         String notes = result.worst().entrySet().stream()
-                .map(each -> "%s %.1f s at most".formatted(each.getKey(), each.getValue()))
+                .map(each -> "%s %.2f s at most".formatted(each.getKey(), each.getValue()))
                 .collect(Collectors.joining("; "));
         line(
                 fault,

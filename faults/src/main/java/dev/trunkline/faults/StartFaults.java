@@ -25,7 +25,7 @@ final class StartFaults {
     }
 
     private static void openAtOnce(Trial trial) throws Exception {
-        String database = "empty_" + trial.strikes();
+        String database = "empty_" + trial.events();
         trial.server().createDatabase(database);
         Address address = new Address(
                 trial.server().jdbcUrl(database),

@@ -162,9 +162,9 @@ final class Trial implements AutoCloseable {
         return journals;
     }
 
-    /** How often the fault was done until now. */
-    int strikes() {
-        return strikes;
+    /** How often something bad was done until now: more with every strike. */
+    int events() {
+        return events;
     }
 
     Crowd crowd() {
