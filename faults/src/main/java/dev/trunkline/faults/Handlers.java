@@ -22,11 +22,22 @@ final class Handlers {
     private final Journal journal;
     private final Path journals;
     private final String name;
+    private final boolean steady;
 
     Handlers(Journal journal, Path journals, String name) {
+        this(journal, journals, name, false);
+    }
+
+    private Handlers(Journal journal, Path journals, String name, boolean steady) {
+        this.steady = steady;
         this.journal = journal;
         this.journals = journals;
         this.name = name;
+    }
+
+    /** The same, but they do not fail: a key that fails under a flood is parked, and works its line off slowly. */
+    Handlers steady() {
+        return new Handlers(journal, journals, name, true);
     }
 
     /** Where it is noted that a message is no poison any more. */
@@ -75,7 +86,7 @@ final class Handlers {
             if (poison.isPresent() && isAtWork(poison.get(), delivery.group())) {
                 poison.get().act();
             }
-            if (ThreadLocalRandom.current().nextInt(FAILURES) == 0) {
+            if (!steady && ThreadLocalRandom.current().nextInt(FAILURES) == 0) {
                 throw new IllegalStateException("it fails now and then");
             }
         } catch (Exception | Error e) {

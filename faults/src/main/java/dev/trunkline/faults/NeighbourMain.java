@@ -22,7 +22,7 @@ final class NeighbourMain {
         String name = arguments[1];
         try (Journal journal = Journal.create(journals, name);
                 Trunkline trunkline = Address.ofEnvironment().open()) {
-            Handlers handlers = new Handlers(journal, journals, name);
+            Handlers handlers = new Handlers(journal, journals, name).steady();
             trunkline
                     .createConsumerGroup(
                             GROUP,
