@@ -146,7 +146,7 @@ public sealed interface Event {
         StringBuilder line = new StringBuilder(96).append(time).append('\t').append(kind);
         for (Object field : fields) {
             String text = field.toString();
-            if (text.indexOf('\t') >= 0 || text.indexOf('\n') >= 0) {
+            if (text.indexOf('\t') >= 0 || text.indexOf('\n') >= 0 || text.indexOf('\r') >= 0) {
                 throw new IllegalArgumentException(
                         "a tab or a line's end in \"" + text + "\": a journal has one line per event");
             }

@@ -49,5 +49,6 @@ class EventTest {
         assertThatThrownBy(() -> Event.parse("1\tlogged\tt\t0\t0\tk\tv")).hasMessageContaining("key");
         assertThatThrownBy(() -> new Event.Publish(1, "c", "t", null, "a\tb", Event.Way.PUBLISH).line())
                 .hasMessageContaining("tab");
+        assertThatThrownBy(() -> new Event.Left(1, "g", "a\rb").line()).hasMessageContaining("line's end");
     }
 }
