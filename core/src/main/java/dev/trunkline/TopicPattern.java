@@ -33,9 +33,14 @@ public record TopicPattern(
     }
 
     private static void require(String what, @Nullable String text) {
-        if (text != null && (text.isEmpty() || text.indexOf('\0') >= 0)) {
-            throw new IllegalArgumentException("\"" + text + "\" is no " + what + ": give one or more characters");
+        if (text != null && (text.isEmpty() || text.codePoints().anyMatch(TopicPattern::isNoCharacter))) {
+            throw new IllegalArgumentException("\"" + text + "\" is no " + what
+                    + ": give one or more characters, without NUL and lone surrogates");
         }
+    }
+
+    private static boolean isNoCharacter(int c) {
+        return c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
     }
 
     private static boolean endsInBackslash(String pattern) {

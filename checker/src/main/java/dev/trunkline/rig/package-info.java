@@ -1,4 +1,4 @@
-/** What a system is shaken with: processes that can be killed, and lines that can be cut. */
+/** What a system is shaken with: processes that can be killed, lines that can be cut, inputs that nobody expects. */
 @NullMarked
 package dev.trunkline.rig;
 

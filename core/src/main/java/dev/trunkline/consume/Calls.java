@@ -2,6 +2,7 @@ package dev.trunkline.consume;
 
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
+import dev.trunkline.database.Texts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -57,7 +58,8 @@ record Calls(Database database, Statements statements) {
         switch (parameter) {
             case Integer[] ints -> statement.setArray(at, connection.createArrayOf("int4", ints));
             case Long[] longs -> statement.setArray(at, connection.createArrayOf("int8", longs));
-            case String[] texts -> statement.setArray(at, connection.createArrayOf("text", texts));
+            case String[] texts -> statement.setArray(at, connection.createArrayOf("text", Texts.require(texts)));
+            case String text -> statement.setString(at, Texts.require(text));
             case Boolean[] flags -> statement.setArray(at, connection.createArrayOf("bool", flags));
             case byte[][] bytes -> statement.setArray(at, connection.createArrayOf("bytea", bytes));
             case null -> statement.setNull(at, Types.NULL);

@@ -7,6 +7,7 @@ import dev.trunkline.UnknownTopicException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
 import dev.trunkline.database.Statements;
+import dev.trunkline.database.Texts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -42,7 +43,7 @@ final class SegmentReader {
     }
 
     TopicLog refresh(String name) {
-        TopicLog topic = name.indexOf('\0') >= 0 ? null : database.read(connection -> find(connection, name));
+        TopicLog topic = Texts.flaw(name) != null ? null : database.read(connection -> find(connection, name));
         if (topic == null) {
             known.remove(name);
             throw new UnknownTopicException("there is no topic \"" + name + "\": create it first");

@@ -3,6 +3,7 @@ package dev.trunkline.outbox;
 import dev.trunkline.Codec;
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.Message;
+import dev.trunkline.database.Texts;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -145,25 +146,13 @@ public record Encoded(
         return text == null ? null : text(what, text, LONGEST_TEXT);
     }
 
-    /** PostgreSQL stores neither NUL nor half a character. */
     private static String text(String what, @Nullable String text, int mostBytes) {
         if (text == null) {
             throw new InvalidMessageException("the " + what + " is null: headers are names and values that are text");
         }
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '\0') {
-                throw new InvalidMessageException("the " + what + " contains NUL: remove it");
-            }
-            if (Character.isSurrogate(c)) {
-                if (Character.isLowSurrogate(c)
-                        || i + 1 == text.length()
-                        || !Character.isLowSurrogate(text.charAt(i + 1))) {
-                    throw new InvalidMessageException(
-                            "the " + what + " contains the lone surrogate U+%04X: remove it".formatted((int) c));
-                }
-                i++;
-            }
+        String flaw = Texts.flaw(text);
+        if (flaw != null) {
+            throw new InvalidMessageException("the " + what + " " + flaw + ": remove it");
         }
         if (text.length() > mostBytes / 4 && utf8Length(text) > mostBytes) {
             throw new InvalidMessageException("the " + what + " has " + utf8Length(text) + " bytes, over the limit of "

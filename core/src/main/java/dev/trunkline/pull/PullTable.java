@@ -8,6 +8,7 @@ import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
 import dev.trunkline.database.Places;
 import dev.trunkline.database.Statements;
+import dev.trunkline.database.Texts;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -61,7 +62,8 @@ public final class PullTable {
                 options.start().number(),
                 options.keys().isEmpty()
                         ? null
-                        : connection.createArrayOf("text", options.keys().toArray())));
+                        : connection.createArrayOf(
+                                "text", Texts.require(options.keys().toArray(String[]::new)))));
     }
 
     /** Subscribes a group to topics by a pattern, and returns the number of that. */
@@ -199,10 +201,10 @@ public final class PullTable {
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(statements.get(name))) {
             for (int i = 0; i < parameters.length; i++) {
-                if (parameters[i] == null) {
-                    statement.setNull(i + 1, Types.NULL);
-                } else {
-                    statement.setObject(i + 1, parameters[i]);
+                switch (parameters[i]) {
+                    case null -> statement.setNull(i + 1, Types.NULL);
+                    case String text -> statement.setString(i + 1, Texts.require(text));
+                    default -> statement.setObject(i + 1, parameters[i]);
                 }
             }
             try (ResultSet row = statement.executeQuery()) {

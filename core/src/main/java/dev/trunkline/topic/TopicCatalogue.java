@@ -13,6 +13,7 @@ import dev.trunkline.UnconfiguredTopics;
 import dev.trunkline.UnknownTopicException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
+import dev.trunkline.database.Texts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -98,7 +99,7 @@ public final class TopicCatalogue implements Topics {
 
     @Override
     public Optional<TopicConfiguration> find(String name) {
-        if (name.indexOf('\0') >= 0) {
+        if (Texts.flaw(name) != null) {
             return Optional.empty();
         }
         return query("find", statement -> statement.setString(1, name)).stream().findFirst();
@@ -111,7 +112,7 @@ public final class TopicCatalogue implements Topics {
 
     @Override
     public void drop(String name) {
-        if (name.indexOf('\0') >= 0) {
+        if (Texts.flaw(name) != null) {
             throw unknown(name);
         }
         run("drop", statement -> statement.setString(1, name));

@@ -1,14 +1,14 @@
 -- Topics. Names are data; tables are named by number.
 
-create function trunkline.check_name(what text, name text) returns void
+create function trunkline.check_name(what text, name text, code text default 'TL005') returns void
     language plpgsql
 as $$
 begin
     if name is null or char_length(name) not between 1 and 255 then
         raise 'a % has 1 to 255 characters, this one has %', what, coalesce(char_length(name), 0)
-            using errcode = 'TL005', hint = 'Choose another name.';
+            using errcode = code, hint = 'Choose another name.';
     elsif name ~ '[\u0001-\u001f\u007f-\u009f]' then
-        raise 'a % has no control characters', what using errcode = 'TL005', hint = 'Remove them.';
+        raise 'a % has no control characters', what using errcode = code, hint = 'Remove them.';
     end if;
 end $$;
 

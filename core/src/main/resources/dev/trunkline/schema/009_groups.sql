@@ -121,7 +121,10 @@ begin
         perform trunkline.refuse(format('topic "%s" is a queue: it has one shared group', a_topic), 'TL008', 'Consume it without naming a group.');
     elsif t.semantics <> 'QUEUE' and a_group = '' then
         perform trunkline.refuse(format('topic "%s" is pub/sub: its groups have names', a_topic), 'TL008', 'Name the group.');
+    elsif a_mode is null or a_mode not in ('HANDLER', 'PULL') then
+        perform trunkline.refuse(format('a group can not be served by "%s"', a_mode), 'TL008', 'Use HANDLER or PULL.');
     end if;
+    perform trunkline.check_name('group name', a_group, 'TL008') where a_group is distinct from '';
     perform trunkline.check_start(how, a_at, a_number);
     perform trunkline.check_bound(a_bound);
     created := false;

@@ -112,7 +112,9 @@ begin
     perform trunkline.check_name('pattern of topic names', a_name) where a_name is not null;
     if coalesce(a_group, '') = '' then
         perform trunkline.refuse('a group of several topics has a name', 'TL008', 'Name it.');
-    elsif num_nonnulls(a_namespace, a_task, a_name) = 0 then
+    end if;
+    perform trunkline.check_name('group name', a_group, 'TL008');
+    if num_nonnulls(a_namespace, a_task, a_name) = 0 then
         perform trunkline.refuse('which topics?', 'TL008', 'Give a namespace, a task, a pattern of names, or several of these.');
     elsif a_mode is null or a_mode not in ('HANDLER', 'PULL') then
         perform trunkline.refuse(format('a group can not be served by "%s"', a_mode), 'TL008', 'Use HANDLER or PULL.');
@@ -250,6 +252,8 @@ as $$
 begin
     if a_keys = '{}' or exists (select from unnest(a_keys) k where k is null) then
         perform trunkline.refuse('a group that wants some keys only names them', 'TL008', 'Name one or more, none of them null.');
+    elsif exists (select from unnest(a_keys) k where octet_length(k) > 1024) then
+        perform trunkline.refuse('a key has at most 1024 bytes', 'TL008', 'No message has a longer one.');
     elsif not s.keyed then
         perform trunkline.refuse(format('group "%s" has all keys of topic "%s"', s.group_name, a_topic), 'TL008',
             'Use another group for some keys only, or cancel this one first.');
