@@ -164,10 +164,15 @@ begin
     end if;
     perform trunkline.require_adopted();
     select k.* into t from trunkline.topic k where k.name = publish_all.topic;
-    if deliver_ats is not null then
-        select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(deliver_ats) with ordinality as d (due, n);
-    end if;
-    perform trunkline.check_batch(topic, t, keys, payloads, headers, types, correlation_ids, priorities, due_ats, idempotency_keys);
+    begin
+        if deliver_ats is not null then
+            select array_agg(trunkline.due(d.due) order by d.n) into due_ats from unnest(deliver_ats) with ordinality as d (due, n);
+        end if;
+        perform trunkline.check_batch(topic, t, keys, payloads, headers, types, correlation_ids, priorities, due_ats, idempotency_keys);
+    exception when data_exception or feature_not_supported then
+        perform trunkline.refuse(format('a batch can not be read: %s', sqlerrm), 'TL003',
+            'Headers are an array literal of names and values for each message, deliver_ats times, or "in" and an interval.');
+    end;
     return trunkline.enqueue_all(t, keys, payloads, headers, types, correlation_ids, priorities, due_ats, idempotency_keys, null);
 end $$;
 
