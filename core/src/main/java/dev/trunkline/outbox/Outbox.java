@@ -16,11 +16,13 @@ public final class Outbox {
     private static final int SLOTS = 4;
 
     private final Statements statements;
+    private final PayloadLimit limit;
     private final String[] inserts = new String[SLOTS];
     private volatile int slot;
 
     public Outbox(String schema) {
         this.statements = Statements.beside(Outbox.class, "outbox.sql", schema);
+        this.limit = new PayloadLimit(schema);
         for (int i = 0; i < SLOTS; i++) {
             inserts[i] = statements.get("insert", i);
         }
@@ -34,6 +36,7 @@ public final class Outbox {
     /** Inserts one message and returns its id. */
     public long insert(Connection connection, Encoded message) throws SQLException {
         try {
+            limit.require(connection, List.of(message));
             // One plain statement costs a third of the function's call. It finds nothing to insert for where something
             // is wrong with the message or the session is new; the function then does it or says why not.
             try (PreparedStatement statement = prepare(connection, inserts[slot], message);
@@ -55,6 +58,11 @@ public final class Outbox {
     /** Inserts messages of one topic and returns their ids. */
     public Long[] insertAll(Connection connection, List<Encoded> messages) throws SQLException {
         Columns columns = new Columns(messages);
+        try {
+            limit.require(connection, messages);
+        } catch (SQLException e) {
+            throw explained(e);
+        }
         try (PreparedStatement statement = connection.prepareStatement(statements.get("publishAll"))) {
             statement.setString(1, messages.getFirst().topic());
             columns.bindPayloads(statement, 2);

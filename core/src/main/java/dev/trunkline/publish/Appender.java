@@ -4,6 +4,7 @@ import dev.trunkline.Receipt;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
+import dev.trunkline.outbox.PayloadLimit;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -27,11 +28,13 @@ final class Appender {
 
     private final Database database;
     private final Statements statements;
+    private final PayloadLimit limit;
     private final ConcurrentHashMap<String, Frames.Shape> shapes = new ConcurrentHashMap<>();
 
     Appender(Database database) {
         this.database = database;
         this.statements = Statements.beside(Appender.class, "publisher.sql", database.schema());
+        this.limit = new PayloadLimit(database.schema());
     }
 
     /** The receipts of a batch, in its order, and whether it went straight into the log. */
@@ -40,6 +43,14 @@ final class Appender {
     /** @param wait for lanes that are taken, rather than going to the outbox */
     Appended append(List<Submission> batch, boolean wait) throws SQLException {
         String topic = batch.getFirst().messages().getFirst().topic();
+        for (Submission submission : batch) {
+            if (PayloadLimit.isNear(submission.messages())) {
+                database.attempt(connection -> {
+                    limit.require(connection, submission.messages());
+                    return true;
+                });
+            }
+        }
         Frames.Shape shape = shapes.get(topic);
         while (true) {
             Frames frames = new Frames(batch, shape == null ? refresh(topic) : shape);

@@ -237,6 +237,9 @@ final class Flights {
                 }
             } catch (DatabaseUnavailableException e) {
                 problem = e;
+            } catch (Error e) {
+                // Such as too little memory: who waits is told, and others fly.
+                throw new OutcomeUnknownException("a batch could not be published: " + e, e);
             }
             if ((unknown && !repeatable) || System.nanoTime() > deadline || !pause(attempt)) {
                 throw unknown ? stillUnknown(problem) : problem;

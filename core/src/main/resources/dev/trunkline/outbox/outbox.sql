@@ -20,6 +20,9 @@ select trunkline.publish_all(
     topic => ?, payloads => ?, keys => ?, headers => ?, content_types => ?, correlation_ids => ?, priorities => ?, deliver_ats => ?,
     idempotency_keys => ?)
 
+-- name: limit
+select t.max_payload_bytes from trunkline.topic t where t.name = ?
+
 -- name: pending
 select p.topics, p.next_due, p.slot from trunkline.pending() p
 
