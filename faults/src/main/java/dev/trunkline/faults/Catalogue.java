@@ -21,7 +21,8 @@ final class Catalogue {
                         PoisonFaults.all(),
                         GroupFaults.all(),
                         NeighbourFaults.all(),
-                        StartFaults.all())
+                        StartFaults.all(),
+                        InputFaults.all())
                 .flatMap(List::stream)
                 .sorted(Comparator.comparingInt(
                         fault -> Integer.parseInt(fault.id().replaceAll("\\D", ""))))
