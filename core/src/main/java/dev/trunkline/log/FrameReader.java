@@ -69,7 +69,7 @@ final class FrameReader {
     }
 
     /** Names and values out of an array literal. */
-    private static Map<String, String> headers(@Nullable String literal) {
+    static Map<String, String> headers(@Nullable String literal) {
         if (literal == null) {
             return Map.of();
         }
@@ -78,7 +78,7 @@ final class FrameReader {
         boolean quoted = false;
         for (int i = 1; i < literal.length(); i++) {
             char c = literal.charAt(i);
-            if (c == '\\') {
+            if (c == '\\' && i + 1 < literal.length()) {
                 text.append(literal.charAt(++i));
             } else if (c == '"') {
                 quoted = !quoted;
