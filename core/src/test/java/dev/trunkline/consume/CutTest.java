@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.trunkline.Batching;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Priority;
+import dev.trunkline.testing.Seed;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -39,6 +42,53 @@ class CutTest {
         Cut cut = new Cut(new Batching(unit, size, limit), true);
         ArrayDeque<Run.Item> front = front(run);
         assertThat(cut.take(front)).isEqualTo(expected);
+    }
+
+    /** Whatever the run is like, it is cut at ends of units only, no sooner than need be, and a suspect unit is alone. */
+    @Test
+    void any_run_is_cut_between_units() {
+        long seed = Seed.next();
+        Random random = new Random(seed);
+        for (int round = 0; round < 20_000; round++) {
+            StringBuilder run = new StringBuilder();
+            int length = random.nextInt(12);
+            for (int i = 0; i < length; i++) {
+                run.append(".|.|.|ob".charAt(random.nextInt(8)));
+            }
+            Batching.Unit unit = random.nextBoolean() ? Batching.Unit.WORK : Batching.Unit.PARTITION;
+            int size = 1 + random.nextInt(6);
+            int limit = size + random.nextInt(6);
+            CutTest fresh = new CutTest();
+            int taken = new Cut(new Batching(unit, size, limit), true).take(fresh.front(run.toString()));
+            assertThat(taken)
+                    .as("seed %d: %s, %d to %d of \"%s\"", seed, unit, size, limit, run)
+                    .isEqualTo(expected(unit == Batching.Unit.WORK, size, limit, run.toString()));
+        }
+    }
+
+    private static int expected(boolean work, int size, int limit, String run) {
+        int taken = 0;
+        boolean suspect = false;
+        int from = 0;
+        while (from < run.length()) {
+            int to = from;
+            while (to < run.length() && work && ".o".indexOf(run.charAt(to)) >= 0) {
+                to++;
+            }
+            to++;
+            if (to > run.length() || (taken == 0 && to > limit)) {
+                return taken;
+            }
+            String next = run.substring(from, to);
+            boolean nextSuspect = next.chars().anyMatch(Character::isLetter);
+            if (taken > 0 && (suspect || nextSuspect || to > size)) {
+                return taken;
+            }
+            taken = to;
+            suspect = nextSuspect;
+            from = to;
+        }
+        return taken;
     }
 
     private ArrayDeque<Run.Item> front(String run) {

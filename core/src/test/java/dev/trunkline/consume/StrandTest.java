@@ -3,6 +3,7 @@ package dev.trunkline.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.testing.Seed;
+import dev.trunkline.testing.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -79,6 +80,45 @@ class StrandTest {
                 assertThat(strand.undone()).isEqualTo(open.size());
             }
         }
+    }
+
+    @Test
+    void what_an_owner_recorded_the_next_one_goes_on_from() {
+        long seed = Seed.next();
+        Random random = new Random(seed);
+        TestDatabase database = TestDatabase.fresh();
+        for (int round = 0; round < 50; round++) {
+            Strand strand = new Strand(0, new Long[0], new Long[0]);
+            TreeSet<Long> open = new TreeSet<>();
+            int read = random.nextInt(200);
+            for (long offset = 0; offset < read; offset++) {
+                strand.admit(offset);
+                if (random.nextInt(3) > 0) {
+                    strand.complete(offset);
+                } else {
+                    open.add(offset);
+                }
+            }
+            String done = strand.takeDone();
+            Strand next = new Strand(0, bounds(database, "lower", done), bounds(database, "upper", done));
+            assertThat(next.cursor()).as("seed %d: %s", seed, done).isEqualTo(strand.cursor());
+            TreeSet<Long> admitted = new TreeSet<>();
+            for (long offset = next.position(); offset < read; offset++) {
+                if (next.admit(offset)) {
+                    admitted.add(offset);
+                }
+            }
+            assertThat(admitted).as("seed %d: %s", seed, done).isEqualTo(open);
+            assertThat(next.takeDone()).as("seed %d", seed).isEqualTo(done);
+        }
+    }
+
+    private static Long[] bounds(TestDatabase database, String which, String ranges) {
+        return database
+                .query("select " + which + "(r) from unnest(?::text::int8multirange) r order by 1", ranges)
+                .stream()
+                .map(Long::valueOf)
+                .toArray(Long[]::new);
     }
 
     @Test
