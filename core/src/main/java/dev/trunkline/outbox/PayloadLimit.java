@@ -21,7 +21,12 @@ public final class PayloadLimit {
 
     /** Whether any payload is so large that its limit is to be asked for. */
     public static boolean isNear(List<Encoded> messages) {
-        return messages.stream().anyMatch(message -> message.payload().length > LARGE);
+        for (Encoded message : messages) {
+            if (message.payload().length > LARGE) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
