@@ -7,10 +7,13 @@ import dev.trunkline.server.groups.ExplainCommand;
 import dev.trunkline.server.groups.GroupsCommand;
 import dev.trunkline.server.groups.SeekCommand;
 import dev.trunkline.server.topics.TopicsCommand;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.TypeConversionException;
 
 /** The command line: {@code trunkline COMMAND}. Exits with 0 if all went well, 2 if it was called wrongly, else 1. */
 @Command(
@@ -48,9 +51,18 @@ public final class Main {
         Main main = new Main();
         OneLineErrors errors = new OneLineErrors(() -> main.debug);
         return new CommandLine(main)
+                .registerConverter(Duration.class, Main::duration)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setAbbreviatedOptionsAllowed(false)
                 .setParameterExceptionHandler(errors)
                 .setExecutionExceptionHandler(errors);
+    }
+
+    private static Duration duration(String text) {
+        try {
+            return Duration.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new TypeConversionException("\"" + text + "\" is no duration: write it as PT5S, PT1H30M or P7D");
+        }
     }
 }
