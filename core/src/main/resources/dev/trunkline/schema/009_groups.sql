@@ -38,6 +38,9 @@ create table trunkline.session (
     -- For how long others believe in it without a beat.
     lease       interval not null,
     started_at  timestamptz not null default clock_timestamp(),
+    -- The beat that the last sweep found, and how many before it had found the same.
+    swept_beat  bigint,
+    still       int not null default 0,
     ended_at    timestamptz
 ) with (fillfactor = 50);
 

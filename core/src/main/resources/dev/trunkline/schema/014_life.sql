@@ -281,8 +281,11 @@ declare
     old int[]; forgotten int[];
     swept int;
 begin
-    update trunkline.session s set ended_at = clock
-    where s.ended_at is null and s.beat_at < clock - greatest(10 * s.lease, interval '1 hour');
+    -- Sweeps come about once a minute. They are counted: by the clock, one that is set forth would end who is alive.
+    update trunkline.session s
+    set swept_beat = s.beat, still = case when s.swept_beat = s.beat then s.still + 1 else 0 end,
+        ended_at = case when s.swept_beat = s.beat and (s.still + 1) * interval '1 minute' >= greatest(10 * s.lease, interval '1 hour') then clock end
+    where s.ended_at is null;
     old := array(select s.id from trunkline.subscription s where s.status = 'CANCELLED' and s.status_since < clock - interval '1 day');
     -- A cancelled subscription is remembered as long as a wildcard would make it again.
     forgotten := array(

@@ -301,6 +301,29 @@ class GroupsDieTest {
     }
 
     @Test
+    void a_clock_that_is_set_forth_ends_no_session() {
+        start("g");
+        for (int hours = 1; hours <= 5; hours++) {
+            database.query("select trunkline.sweep_groups(clock_timestamp() + ?::interval)", hours + " hours");
+        }
+        assertThat(database.number("select count(*) from trunkline.session where ended_at is null"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void a_session_that_no_sweep_of_an_hour_has_heard_of_is_ended() {
+        database.query("select trunkline.begin_session('gone')");
+        for (int minute = 0; minute < 60; minute++) {
+            database.query("select trunkline.sweep_groups()");
+        }
+        assertThat(database.number("select count(*) from trunkline.session where ended_at is null"))
+                .isEqualTo(1);
+        database.query("select trunkline.sweep_groups()");
+        assertThat(database.number("select count(*) from trunkline.session where ended_at is null"))
+                .isZero();
+    }
+
+    @Test
     void topics_can_be_looked_at_while_a_segment_is_dropped() throws Exception {
         publish("m");
         closeSegment();
