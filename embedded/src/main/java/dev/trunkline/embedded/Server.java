@@ -53,6 +53,7 @@ final class Server {
     private final Binaries binaries;
     private final Account account;
     private final Map<String, String> settings;
+    private final Map<String, String> environment;
     private @Nullable PathLock lock;
     private volatile int port;
     private int failures;
@@ -61,12 +62,19 @@ final class Server {
     /**
      * @param port 0 for any that is free, at the first start
      */
-    Server(DataDirectory directory, Binaries binaries, Account account, int port, Map<String, String> settings) {
+    Server(
+            DataDirectory directory,
+            Binaries binaries,
+            Account account,
+            int port,
+            Map<String, String> settings,
+            Map<String, String> environment) {
         this.directory = directory;
         this.binaries = binaries;
         this.account = account;
         this.port = port;
         this.settings = settings;
+        this.environment = environment;
     }
 
     DataDirectory directory() {
@@ -231,12 +239,13 @@ final class Server {
 
     private Command pgCtl(String action, Duration limit, String option) {
         return Command.of(
-                account.prefix(),
-                binaries.program("pg_ctl"),
-                action,
-                "--pgdata=" + directory.cluster(),
-                "--wait",
-                "--timeout=" + limit.toSeconds(),
-                option);
+                        account.prefix(),
+                        binaries.program("pg_ctl"),
+                        action,
+                        "--pgdata=" + directory.cluster(),
+                        "--wait",
+                        "--timeout=" + limit.toSeconds(),
+                        option)
+                .with(environment);
     }
 }
