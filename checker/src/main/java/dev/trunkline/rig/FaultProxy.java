@@ -53,11 +53,11 @@ public final class FaultProxy implements AutoCloseable {
     /** How a notification begins, which the server sends by itself, while a connection does nothing. */
     private static final byte NOTIFICATION = 'A';
 
-    private final int target;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
     private final AtomicInteger trapped = new AtomicInteger();
+    private volatile int target;
     private volatile boolean refusing;
     private volatile boolean silent;
     private volatile long delay;
@@ -85,6 +85,12 @@ public final class FaultProxy implements AutoCloseable {
 
     public String jdbcUrl(String database) {
         return "jdbc:postgresql://127.0.0.1:" + listener.getLocalPort() + "/" + database;
+    }
+
+    /** From now on it leads to another server on this machine; what is connected to the last one is reset. */
+    public void lead(int port) {
+        target = port;
+        cutNow();
     }
 
     /** Resets all connections. */
