@@ -22,7 +22,12 @@ final class Catalogue {
                         GroupFaults.all(),
                         NeighbourFaults.all(),
                         StartFaults.all(),
-                        InputFaults.all())
+                        InputFaults.all(),
+                        PoolerFaults.all(),
+                        FailoverFaults.all(),
+                        ClockFaults.all(),
+                        UpgradeFaults.all(),
+                        PageFaults.all())
                 .flatMap(List::stream)
                 .sorted(Comparator.comparingInt(
                         fault -> Integer.parseInt(fault.id().replaceAll("\\D", ""))))

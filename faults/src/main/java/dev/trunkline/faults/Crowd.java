@@ -104,8 +104,13 @@ final class Crowd implements AutoCloseable {
     }
 
     void addPublisher(PublisherMain.Habits habits) {
+        addPublisher(habits, List.of());
+    }
+
+    /** One that is started by another command. */
+    void addPublisher(PublisherMain.Habits habits, List<String> prefix) {
         publishers.add(
-                new Member(this, "publisher", PublisherMain.class, List.of(habits.arguments()), List.of(), address));
+                new Member(this, "publisher", PublisherMain.class, List.of(habits.arguments()), prefix, address));
     }
 
     void addConsumer() {

@@ -52,7 +52,7 @@ final class Evidence {
                         now, row.getString(1), row.getString(2), row.getInt(3), row.getLong(4), row.getLong(5)));
         each("select value from business", row -> new Event.Business(now, Workload.ORDERS, row.getString(1)));
         each(
-                "select (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000000)::bigint, topic, partition, \"offset\", epoch, value"
+                "select (extract(epoch from pg_xact_commit_timestamp(xmin) - clock_error) * 1000000)::bigint, topic, partition, \"offset\", epoch, value"
                         + " from effect",
                 row -> new Event.Effect(
                         row.getLong(1),

@@ -28,6 +28,9 @@ record Fault(
         Site site,
         boolean loses) {
 
+    /** Settings that older servers do not know. */
+    private static final Map<String, Integer> SINCE = Map.of("max_notify_queue_pages", 17);
+
     Fault(String id, String title, Deed deed) {
         this(id, title, deed, Habits.USUAL, Patience.USUAL, Map.of(), Site.PLAIN, false);
     }
@@ -54,20 +57,36 @@ record Fault(
         return new Fault(id, title, deed, habits, patience, settings, site, true);
     }
 
+    /** What is lacking for it on this machine, with a server of this version. */
+    Optional<String> lacks(int major) {
+        return settings.keySet().stream()
+                .filter(setting -> SINCE.getOrDefault(setting, 0) > major)
+                .map(setting -> "PostgreSQL " + SINCE.get(setting))
+                .findFirst()
+                .or(site::lacks);
+    }
+
     /** Where a trial takes place. */
     enum Site {
         PLAIN,
         /** The server has a {@link Disk} of its own. */
         DISK,
         /** One consumer lives on an {@link Island}. */
-        ISLAND;
+        ISLAND,
+        /** The crowd reaches the server through a pooler. */
+        POOLER,
+        /** The server has a standby. */
+        STANDBY,
+        /** The server and some processes have clocks that can be set. */
+        CLOCKS;
 
         /** What this machine lacks for it. */
         Optional<String> lacks() {
             return switch (this) {
-                case PLAIN -> Optional.empty();
+                case PLAIN, POOLER, STANDBY -> Optional.empty();
                 case DISK -> Disk.lacks();
                 case ISLAND -> Island.lacks();
+                case CLOCKS -> Clock.lacks();
             };
         }
     }

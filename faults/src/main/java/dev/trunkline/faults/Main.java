@@ -67,6 +67,12 @@ public final class Main implements Callable<Integer> {
     @Option(names = "--report", paramLabel = "FILE", description = "Write a page of what came of it.")
     private @Nullable Path page;
 
+    @Option(
+            names = "--postgres",
+            paramLabel = "N",
+            description = "Major version of the server: 15 to 18 (default: 18).")
+    private int postgres = Versions.NEWEST;
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -75,6 +81,10 @@ public final class Main implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (!Versions.ALL.contains(postgres)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--postgres " + postgres + ": there are the versions " + Versions.ALL);
+        }
         List<Fault> chosen = chosen();
         if (list) {
             chosen.forEach(fault -> System.out.printf("%-4s %s%n", fault.id(), fault.title()));
@@ -124,7 +134,7 @@ public final class Main implements Callable<Integer> {
 
     /** Whether no promise was broken. */
     private boolean run(Fault fault, long firstSeed, Report report) throws IOException {
-        String lack = fault.site().lacks().orElse(null);
+        String lack = fault.lacks(postgres).orElse(null);
         if (lack != null) {
             report.skip(fault, lack);
             return true;
@@ -133,7 +143,7 @@ public final class Main implements Callable<Integer> {
                 ? Files.createTempDirectory("trunkline-faults-")
                 : Files.createTempDirectory(Files.createDirectories(journals), fault.id() + "-" + firstSeed + "-");
         boolean clean = false;
-        try (Trial trial = new Trial(fault, directory, firstSeed)) {
+        try (Trial trial = new Trial(fault, postgres, directory, firstSeed)) {
             Trial.Result result = trial.run(duration());
             report.add(fault, result);
             clean = result.isAsItShouldBe(fault);
@@ -153,7 +163,11 @@ public final class Main implements Callable<Integer> {
         return clean;
     }
 
-    private static void delete(Path directory) throws IOException {
+    /** With all that is in it, if it is there. */
+    static void delete(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

@@ -22,7 +22,8 @@ final class ServerFaults {
                 new Fault("F3", "stop PostgreSQL with -m immediate", ServerFaults::crash),
                 new Fault("F4", "SIGKILL a backend or the postmaster", ServerFaults::kill),
                 new Fault("F6", "terminate and cancel all backends", ServerFaults::terminateAll),
-                new Fault("F13", "hold a transaction open", ServerFaults::holdTransaction),
+                new Fault("F13", "hold a transaction open, and a slot", ServerFaults::holdTransaction)
+                        .with("wal_level", "logical"),
                 new Fault("F15", "take all connections that the server has", ServerFaults::takeConnections)
                         .with("max_connections", "60"),
                 new Fault("F17", "fill the NOTIFY queue", ServerFaults::fillQueue)
@@ -76,14 +77,18 @@ final class ServerFaults {
         }
     }
 
+    /** What the transaction sees, and the catalogue as of when the slot was made, can not be vacuumed meanwhile. */
     private static void holdTransaction(Trial trial) throws SQLException {
         try (Connection connection = trial.connect();
                 Statement statement = connection.createStatement()) {
+            statement.execute("select pg_create_logical_replication_slot('unused', 'pgoutput')");
             connection.setAutoCommit(false);
             connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
             statement.execute("insert into business values ('held')");
             trial.awaitMore(2_000);
             connection.rollback();
+            connection.setAutoCommit(true);
+            statement.execute("select pg_drop_replication_slot('unused')");
         }
     }
 

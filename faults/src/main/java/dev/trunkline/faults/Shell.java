@@ -29,7 +29,7 @@ final class Shell {
         return Stream.of(programs).filter(program -> !has(program)).findFirst();
     }
 
-    private static boolean has(String program) {
+    static boolean has(String program) {
         return Stream.of(System.getenv("PATH").split(":", -1))
                 .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
     }

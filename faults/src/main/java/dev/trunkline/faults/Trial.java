@@ -9,6 +9,7 @@ import dev.trunkline.checker.Limits;
 import dev.trunkline.checker.Verdict;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.rig.FaultProxy;
+import dev.trunkline.rig.TransactionPooler;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -42,10 +43,15 @@ final class Trial implements AutoCloseable {
     private int events;
 
     Trial(Fault fault, Path journals, long seed) throws Exception {
+        this(fault, Versions.NEWEST, journals, seed);
+    }
+
+    /** @param major version of the server */
+    Trial(Fault fault, int major, Path journals, long seed) throws Exception {
         this.fault = fault;
         this.journals = journals;
         this.random = new Random(seed);
-        this.stage = new Stage(fault, journals, new Random(random.nextLong()));
+        this.stage = new Stage(fault, major, journals, new Random(random.nextLong()));
     }
 
     /**
@@ -165,6 +171,18 @@ final class Trial implements AutoCloseable {
     /** How often something bad was done until now: more with every strike. */
     int events() {
         return events;
+    }
+
+    TransactionPooler pooler() {
+        return stage.pooler();
+    }
+
+    Pair pair() {
+        return stage.pair();
+    }
+
+    Clocks clocks() {
+        return stage.clocks();
     }
 
     Crowd crowd() {

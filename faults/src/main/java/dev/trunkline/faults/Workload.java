@@ -40,7 +40,7 @@ final class Workload {
             statement.execute("create table business (value text primary key)");
             statement.execute(
                     "create table effect (topic text not null, partition int not null, \"offset\" bigint not null,"
-                            + " epoch bigint not null, value text not null)");
+                            + " epoch bigint not null, value text not null, clock_error interval not null default '0')");
             statement.execute("""
                     create view heard as select s.id, s.group_name, t.name as topic
                     from trunkline.subscription s join trunkline.topic t on t.id = s.topic
