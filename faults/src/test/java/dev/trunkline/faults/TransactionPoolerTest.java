@@ -8,7 +8,6 @@ import dev.trunkline.rig.TransactionPooler;
 import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -40,9 +39,9 @@ class TransactionPoolerTest {
         server.close();
     }
 
-    private static Connection connect(TransactionPooler pooler, String options) throws SQLException {
+    private static Connection connect(TransactionPooler pooler) throws SQLException {
         return DriverManager.getConnection(
-                pooler.jdbcUrl("postgres") + "?" + options, server.user(), server.password());
+                pooler.jdbcUrl("postgres") + "?prepareThreshold=0", server.user(), server.password());
     }
 
     private static String query(Connection connection, String sql) throws SQLException {
@@ -58,7 +57,7 @@ class TransactionPoolerTest {
         try (TransactionPooler pooler = new TransactionPooler(server.port(), 1)) {
             List<Connection> clients = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
-                clients.add(connect(pooler, "prepareThreshold=0"));
+                clients.add(connect(pooler));
             }
             String pid = query(clients.getFirst(), "select pg_backend_pid()");
             for (Connection client : clients) {
@@ -71,8 +70,8 @@ class TransactionPoolerTest {
     @Test
     void what_a_session_has_set_is_seen_by_the_next_one() throws Exception {
         try (TransactionPooler pooler = new TransactionPooler(server.port(), 1);
-                Connection one = connect(pooler, "prepareThreshold=0");
-                Connection other = connect(pooler, "prepareThreshold=0")) {
+                Connection one = connect(pooler);
+                Connection other = connect(pooler)) {
             try (Statement statement = one.createStatement()) {
                 statement.execute("set work_mem = '77MB'");
             }
@@ -83,8 +82,8 @@ class TransactionPoolerTest {
     @Test
     void a_transaction_keeps_its_connection() throws Exception {
         try (TransactionPooler pooler = new TransactionPooler(server.port(), 2);
-                Connection one = connect(pooler, "prepareThreshold=0");
-                Connection other = connect(pooler, "prepareThreshold=0")) {
+                Connection one = connect(pooler);
+                Connection other = connect(pooler)) {
             one.setAutoCommit(false);
             String pid = query(one, "select pg_backend_pid()");
             for (int i = 0; i < 5; i++) {
@@ -98,12 +97,12 @@ class TransactionPoolerTest {
     @Test
     void what_a_session_has_prepared_is_gone() throws Exception {
         try (TransactionPooler pooler = new TransactionPooler(server.port(), 1);
-                Connection client = connect(pooler, "prepareThreshold=1");
-                PreparedStatement statement = client.prepareStatement("select 1")) {
-            statement.execute();
-            statement.execute();
+                Connection client = connect(pooler);
+                Statement statement = client.createStatement()) {
+            statement.execute("prepare one as select 1");
+            statement.execute("execute one");
             pooler.swap();
-            assertThatThrownBy(statement::execute)
+            assertThatThrownBy(() -> statement.execute("execute one"))
                     .isInstanceOfSatisfying(
                             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("26000"));
         }
