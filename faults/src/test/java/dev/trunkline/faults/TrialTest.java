@@ -18,7 +18,7 @@ class TrialTest {
     Path journals;
 
     @ParameterizedTest
-    @ValueSource(strings = {"F1", "F3", "F7", "F11"})
+    @ValueSource(strings = {"F1", "F3", "F7", "F11", "F30"})
     void no_promise_is_broken(String id) throws Exception {
         long seed = new Random().nextLong(1_000_000_000);
         Fault fault = Catalogue.find(id).orElseThrow();
