@@ -32,9 +32,9 @@ public final class LargeProcess {
             say("beside others", () -> trunkline.publisher().publishAll(List.of(whole, huge)));
             say("in a transaction", () -> trunkline.publisher().publish(connection, huge));
             say("batch in a transaction", () -> trunkline.publisher().publishAll(connection, List.of(whole, huge)));
-            say("twice the memory in all", () -> {
+            say("more than its memory", () -> {
                 List<CompletableFuture<Receipt>> receipts = new ArrayList<>();
-                for (int i = 0; i < 512; i++) {
+                for (int i = 0; i < 300; i++) {
                     receipts.add(trunkline.publisher().publishAsync(whole));
                 }
                 receipts.forEach(CompletableFuture::join);
