@@ -82,6 +82,12 @@ class HostileNamesTest {
         return text.codePoints().noneMatch(c -> c == 0 || (c >= 0xd800 && c <= 0xdfff));
     }
 
+    private static List<String> others() {
+        return HostileInputs.some(HostileNamesTest::isName).stream()
+                .filter(name -> !name.equals(DECOY))
+                .toList();
+    }
+
     private void throwAll(
             String entry,
             Predicate<String> fits,
@@ -184,9 +190,7 @@ class HostileNamesTest {
     void a_topic_that_is_not_there_is_refused(String way, OnTopic call) throws Exception {
         onslaught.texts(
                 way + " of a topic",
-                HostileInputs.names().stream()
-                        .filter(name -> !name.equals(DECOY))
-                        .toList(),
+                others(),
                 name -> false,
                 List.of(UnknownTopicException.class, InvalidMessageException.class, ConsumerGroupException.class),
                 name -> call.call(trunkline, name));
@@ -265,9 +269,7 @@ class HostileNamesTest {
     void a_group_that_is_not_there_is_refused(String way, OnGroup call) throws Exception {
         onslaught.texts(
                 way + " of a group",
-                HostileInputs.names().stream()
-                        .filter(name -> !name.equals(DECOY))
-                        .toList(),
+                others(),
                 name -> false,
                 List.of(ConsumerGroupException.class),
                 name -> call.call(trunkline.admin(), name));
@@ -300,9 +302,7 @@ class HostileNamesTest {
         List<Class<? extends Exception>> refusals =
                 List.of(IllegalArgumentException.class, InvalidTopicException.class, ConsumerGroupException.class);
         Predicate<String> fits = name -> isName(name) && isName(escape(name));
-        List<String> names = HostileInputs.names().stream()
-                .filter(name -> !name.equals(DECOY))
-                .toList();
+        List<String> names = others();
         onslaught.texts("a pattern", names, fits, refusals, name -> {
             TopicPattern pattern = TopicPattern.name(escape(name));
             PullConsumer<byte[]> group = trunkline.pull("w", pattern, byte[].class, PullOptions.fromNow());
@@ -397,14 +397,16 @@ class HostileNamesTest {
     @MethodSource("waysToABatch")
     void a_token_that_names_no_batch_is_refused(String way, OnToken call) throws Exception {
         PullConsumer<byte[]> group = trunkline.pull(DECOY, "t", byte[].class, PullOptions.fromNow());
-        throwAll(
-                way + " of a token",
-                name -> false,
-                List.of(ConsumerGroupException.class),
-                name -> call.call(group, name));
+        List<Class<? extends Exception>> refusals = List.of(ConsumerGroupException.class);
+        onslaught.texts(way + " of a token", others(), name -> false, refusals, name -> call.call(group, name));
+    }
+
+    @Test
+    void a_token_that_names_no_batch_is_refused_in_a_transaction() throws Exception {
+        PullConsumer<byte[]> group = trunkline.pull(DECOY, "t", byte[].class, PullOptions.fromNow());
         try (Connection connection = database.connect()) {
             throwAll(
-                    way + " of a token",
+                    "a token",
                     name -> false,
                     List.of(ConsumerGroupException.class),
                     name -> group.ack(connection, name));

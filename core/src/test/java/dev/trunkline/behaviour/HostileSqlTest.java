@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HostileSqlTest {
 
-    private static final List<String> TEXTS = HostileInputs.names().stream()
+    private static final List<String> TEXTS = HostileInputs.some(text -> text.length() <= 255).stream()
             .filter(text -> text.indexOf('\0') < 0)
             .filter(StandardCharsets.UTF_8.newEncoder()::canEncode)
             .toList();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class HostileArgumentsTest {
 
     /** Each command opens the database anew: some of the texts, others for each command. */
-    private static final int EACH = 6;
+    private static final int EACH = 4;
 
     private static final int STEP = 13;
 
