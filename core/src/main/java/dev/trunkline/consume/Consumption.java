@@ -160,7 +160,7 @@ final class Consumption implements Dispatcher.Work {
             suspicion.pause(holdings.session(), holdings.all()::contains);
         }
         warnOfLongUnits();
-        nextTick = System.nanoTime() + (long) (1e9 * ThreadLocalRandom.current().nextDouble(0.8, 1.2));
+        nextTick = System.nanoTime() + Shares.pause(ThreadLocalRandom.current());
     }
 
     private void warnOfLongUnits() {
@@ -299,6 +299,7 @@ final class Consumption implements Dispatcher.Work {
     void close(Duration deadline) {
         loop.close();
         holdings.stopAll();
+        holdings.leave(); // others need not wait for the last handler, with what is idle and with what they get of it
         boolean ended = dispatcher.awaitIdle(deadline.toNanos());
         holdings.leave();
         if (!ended) {

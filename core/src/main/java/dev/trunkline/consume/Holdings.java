@@ -1,6 +1,5 @@
 package dev.trunkline.consume;
 
-import dev.trunkline.GroupStatus;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.consume.GroupTable.Entry;
@@ -37,6 +36,8 @@ final class Holdings {
     private final Map<Integer, Owned> owned = new TreeMap<>();
     /** The session that the partitions belong to. */
     private volatile long joined;
+    /** A take-over has failed, and what it did is not known. */
+    private boolean unsure;
 
     Holdings(
             String group,
@@ -74,7 +75,7 @@ final class Holdings {
     /** Whether messages of a partition may be handled now. */
     boolean isLive(Owned partition) {
         // A session that was ended has a successor at once, which owns nothing of what it had.
-        return !partition.isStopped() && session.id() == joined && session.isAlive();
+        return !partition.isStopped() && session.pulse().isAlive(joined, System.nanoTime());
     }
 
     /** Looks at the group, takes or gives up what is its share or not, and returns what was seen. */
@@ -87,30 +88,36 @@ final class Holdings {
             joined = me;
         }
         View view = table.view(subscription.id(), me);
-        if (view.status() == GroupStatus.CANCELLED) {
-            stopAll();
-        } else if (view.mine() > owned.size()) {
-            // The answer to a take-over was lost, or what it took could not be read.
-            table.releaseAllBut(subscription.id(), me, List.copyOf(owned.keySet()));
-        } else if (view.mine() < kept().size()) {
-            loseWhatIsNotMine(me);
-        } else {
-            move(view);
-            if (view.intents()) {
-                parking.carryOut(me, kept());
+        switch (Shares.step(view.status(), view.mine(), owned.size(), kept().size(), unsure)) {
+            case STOP -> stopAll();
+            case COMPARE -> compare(me);
+            case MOVE -> {
+                unsure = true;
+                move(view);
+                unsure = false;
+                if (view.intents()) {
+                    parking.carryOut(me, kept());
+                }
+                parking.catchUp(kept());
+                parking.warn(kept());
             }
-            parking.catchUp(kept());
-            parking.warn(kept());
         }
         return view;
     }
 
-    /** Somebody has moved the group, or it fell behind retention: what was read of such partitions is of no use. */
-    private void loseWhatIsNotMine(long me) {
+    /**
+     * Drops what is not its own: somebody has moved the group, or it fell behind retention. And lets go of what it does not know: the answer to a
+     * take-over was lost, or what it took could not be read.
+     */
+    private void compare(long me) {
         Map<Integer, Long> epochs = table.owned(subscription.id(), me);
         dispatcher.locked(() -> owned.values().stream()
                 .filter(partition -> !Long.valueOf(partition.epoch()).equals(epochs.get(partition.partition())))
                 .forEach(Owned::lose));
+        if (!owned.keySet().containsAll(epochs.keySet())) {
+            table.releaseAllBut(subscription.id(), me, List.copyOf(owned.keySet()));
+        }
+        unsure = false;
     }
 
     private void move(View view) {
@@ -131,7 +138,13 @@ final class Holdings {
         }
         haltIfAhead(taken);
         parking.find(taken);
-        dispatcher.locked(() -> taken.forEach(partition -> owned.put(partition.partition(), partition)));
+        dispatcher.locked(() -> taken.forEach(partition -> {
+            Owned before = owned.put(partition.partition(), partition);
+            if (before != null) {
+                before.lose(); // it was moved since this process last looked
+                forget(before);
+            }
+        }));
         taken.forEach(partition -> monitor.tell(listener -> listener.taken(partition.partition(), partition.epoch())));
     }
 
@@ -187,8 +200,7 @@ final class Holdings {
             for (Iterator<Owned> all = owned.values().iterator(); all.hasNext(); ) {
                 Owned partition = all.next();
                 if (partition.isStopped()) {
-                    runs.drop(partition);
-                    solitude.releaseIf(run -> run.owned == partition);
+                    forget(partition);
                     if (partition.isLost()) {
                         all.remove();
                         lost.add(partition);
@@ -204,6 +216,12 @@ final class Holdings {
         }
         lost.addAll(leaving);
         lost.forEach(partition -> monitor.tell(listener -> listener.left(partition.partition())));
+    }
+
+    /** What was read of it is not handled any more. */
+    private void forget(Owned partition) {
+        runs.drop(partition);
+        solitude.releaseIf(run -> run.owned == partition);
     }
 
     private void release(List<Owned> leaving) {

@@ -80,16 +80,15 @@ final class Intake {
         if (history.size() > allowance) {
             Collections.shuffle(history); // none is always the last
         }
-        List<Place> some = history.subList(0, Math.min(history.size(), allowance));
-        places.addAll(some);
+        Pace.Share share = Pace.share(allowance, history.size(), atOnce());
+        places.addAll(history.subList(0, share.strands()));
         if (places.isEmpty()) {
             return 0;
         }
-        int most = some.isEmpty() ? atOnce() : Math.clamp(allowance / some.size(), 1, atOnce());
         Map<Integer, List<LogMessage>> found = reading.read(
                 places.stream().mapToInt(place -> place.strand().number()).toArray(),
                 places.stream().mapToLong(place -> place.strand().position()).toArray(),
-                most);
+                share.each());
         int count = 0;
         for (Place place : places) {
             List<LogMessage> messages = found.getOrDefault(place.strand().number(), List.of());

@@ -38,6 +38,15 @@ final class Pace {
         this.nextProbe = now;
     }
 
+    /** How many strands are read at once, and how many messages of each. */
+    record Share(int strands, int each) {}
+
+    /** What is allowed, for as many strands as can get something of it, at most so many messages each. */
+    static Share share(int allowance, int strands, int most) {
+        int some = Math.min(strands, allowance);
+        return new Share(some, some == 0 ? most : Math.clamp(allowance / some, 1, most));
+    }
+
     /** The most messages in a second, as of now. */
     double rate() {
         return rate;

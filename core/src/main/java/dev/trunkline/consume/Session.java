@@ -1,6 +1,7 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.TrunklineException;
+import dev.trunkline.database.Backoff;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Loop;
 import dev.trunkline.database.Statements;
@@ -23,29 +24,26 @@ import org.slf4j.LoggerFactory;
 final class Session implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Session.class);
-    private static final Duration TICK = Duration.ofSeconds(1);
-    private static final int BEATS_PER_LEASE = 3;
+    /** After an outage of the database, who is back first would end who waits for longer. */
+    private static final Duration LONGEST_RETRY = Duration.ofMillis(500);
 
     private final Database database;
     private final Statements statements;
-    private final long leaseNanos;
-    private final int looks;
+    private final Duration lease;
+    private final Watch others;
     private final Loop loop;
-    /** Seen beats, and over how many looks each stood still. */
-    private final Map<Long, Watch> others = new HashMap<>();
-
-    private volatile long id;
-    private volatile long aliveUntil;
-    private long nextBeat;
-
-    private record Watch(long beat, int still) {}
+    private volatile Pulse pulse = Pulse.NONE;
 
     Session(Database database, Statements statements, Duration lease) {
         this.database = database;
         this.statements = statements;
-        this.leaseNanos = lease.toNanos();
-        this.looks = (int) Math.max(2, lease.dividedBy(TICK));
-        this.loop = new Loop("trunkline-session", this::step);
+        this.lease = lease;
+        this.others = new Watch(lease);
+        this.loop = new Loop("trunkline-session", this::step, backoff());
+    }
+
+    static Backoff backoff() {
+        return new Backoff(LONGEST_RETRY);
     }
 
     Session start() {
@@ -54,47 +52,43 @@ final class Session implements AutoCloseable {
         return this;
     }
 
-    /** Its number; another one after it was ended by others. */
-    long id() {
-        return id;
+    /** Its number, another one after it was ended by others, and for how long it lives. */
+    Pulse pulse() {
+        return pulse;
     }
 
-    /** Whether others must still believe in it, as of its last beat that arrived. */
-    boolean isAlive() {
-        return System.nanoTime() - aliveUntil < 0;
+    long id() {
+        return pulse.session();
     }
 
     private void begin() {
         long sent = System.nanoTime();
-        id = database.call(connection -> {
+        long id = database.call(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("beginSession"))) {
                 statement.setString(1, ProcessHandle.current().pid() + "@" + Host.NAME);
-                statement.setString(2, Duration.ofNanos(leaseNanos).toString());
+                statement.setString(2, lease.toString());
                 return number(statement);
             }
         });
-        beaten(sent);
-    }
-
-    private void beaten(long sent) {
-        aliveUntil = sent + leaseNanos - leaseNanos / 5;
-        nextBeat = sent + leaseNanos / BEATS_PER_LEASE;
+        pulse = Pulse.of(id, sent, lease);
     }
 
     private Duration step() {
         try {
-            if (System.nanoTime() - nextBeat >= 0) {
+            if (pulse.isBeatDue(System.nanoTime())) {
                 beat();
             }
-            watch();
+            long began = System.nanoTime();
+            watch(began);
+            return Duration.ofNanos(Math.max(0, began + others.interval() - System.nanoTime()));
         } catch (RuntimeException e) {
-            others.clear();
+            others.fail();
             throw e;
         }
-        return TICK;
     }
 
     private void beat() {
+        long id = id();
         long sent = System.nanoTime();
         boolean alive = database.call(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("beat"))) {
@@ -106,42 +100,30 @@ final class Session implements AutoCloseable {
             }
         });
         if (alive) {
-            beaten(sent);
+            pulse = Pulse.of(id, sent, lease);
         } else {
             log.warn("session {} was ended by another process that saw no beat of it: its partitions are lost", id);
             begin();
         }
     }
 
-    private void watch() {
-        long began = System.nanoTime();
-        Map<Long, Long> beats = database.read(connection -> {
+    private void watch(long began) {
+        Map<Long, Watch.Beat> beats = database.read(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("sessions"))) {
-                statement.setLong(1, id);
-                Map<Long, Long> seen = new HashMap<>();
+                statement.setLong(1, id());
+                Map<Long, Watch.Beat> seen = new HashMap<>();
                 try (ResultSet row = statement.executeQuery()) {
                     while (row.next()) {
-                        seen.put(row.getLong(1), row.getLong(2));
+                        seen.put(row.getLong(1), new Watch.Beat(row.getLong(2), Duration.ofMillis(row.getLong(3))));
                     }
                 }
                 return seen;
             }
         });
-        if (System.nanoTime() - began > TICK.toNanos() / 2) {
-            others.clear();
-            return;
-        }
-        others.keySet().retainAll(beats.keySet());
-        beats.forEach((session, beat) -> {
-            Watch before = others.get(session);
-            Watch now = new Watch(beat, before != null && before.beat() == beat ? before.still() + 1 : 0);
-            others.put(session, now);
-            if (now.still() >= looks) {
-                others.remove(session);
-                if (end(session, beat)) {
-                    terminate(session);
-                    log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);
-                }
+        others.look(beats, System.nanoTime() - began).forEach((session, beat) -> {
+            if (end(session, beat)) {
+                terminate(session);
+                log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);
             }
         });
     }
@@ -182,9 +164,9 @@ final class Session implements AutoCloseable {
     public void close() {
         loop.close();
         try {
-            end(id, null);
+            end(id(), null);
         } catch (TrunklineException e) {
-            log.warn("session {} could not be ended, others will notice after a lease: {}", id, e.getMessage());
+            log.warn("session {} could not be ended, others will notice after a lease: {}", id(), e.getMessage());
         }
     }
 

@@ -1,6 +1,9 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.GroupStatus;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
 
 /**
  * Which partitions to take or to give up, by what is seen of the group. A pure function: each process applies it to its own view, and
@@ -8,10 +11,41 @@ import java.util.List;
  */
 final class Shares {
 
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
     private Shares() {}
 
+    /** What is to be done first. */
+    enum Step {
+        /** The group is no more: all is given up. */
+        STOP,
+        /** What the database says and what the process believes may differ: neither may go on for long. */
+        COMPARE,
+        MOVE
+    }
+
     /**
-     * What to do now.
+     * What to do, by what was seen.
+     *
+     * @param mine how many partitions this process holds, as the database says
+     * @param owned how many it believes to hold
+     * @param kept how many of these it does not want to give up
+     * @param unsure a call has failed since they were last compared: what it did is not known
+     */
+    static Step step(GroupStatus status, int mine, int owned, int kept, boolean unsure) {
+        if (status == GroupStatus.CANCELLED) {
+            return Step.STOP;
+        }
+        return unsure || mine > owned || mine < kept ? Step.COMPARE : Step.MOVE;
+    }
+
+    /** From one look at the group to the next, in nanoseconds: processes should not all look at the same moment. */
+    static long pause(RandomGenerator random) {
+        return (long) (SECOND * random.nextDouble(0.8, 1.2));
+    }
+
+    /**
+     * How many partitions to take or give.
      *
      * @param take how many free partitions to take
      * @param give whether to give one up
@@ -21,8 +55,8 @@ final class Shares {
     }
 
     /**
-     * Takes up to the fair share, rounded down; the remainder goes to whoever holds least. Gives one up only when none is free, and
-     * it holds more than the share rounded up or at least two more than the one with least.
+     * Takes up to the fair share, rounded down, and one of the remainder if the others do not lack it for theirs. Gives one up only when none is
+     * free, and it holds more than the share rounded up or at least two more than the one with least.
      *
      * @param partitions how many the topic has
      * @param mine how many this process holds
@@ -36,10 +70,12 @@ final class Shares {
         int ceil = (partitions + members - 1) / members;
         int smallest = others.stream().mapToInt(Integer::intValue).min().orElse(Integer.MAX_VALUE);
         if (free > 0) {
-            if (mine < floor) {
-                return new Move(Math.min(free, floor - mine), false);
-            }
-            return mine < ceil && mine <= smallest ? new Move(1, false) : Move.NONE;
+            int lack = Math.max(0, floor - mine);
+            int othersLack = others.stream()
+                    .mapToInt(other -> Math.max(0, floor - other))
+                    .sum();
+            boolean oneMore = mine + lack < ceil && free > lack + othersLack;
+            return new Move(Math.min(free, lack) + (oneMore ? 1 : 0), false);
         }
         return !others.isEmpty() && (mine > ceil || (mine > 0 && mine >= smallest + 2)) ? new Move(0, true) : Move.NONE;
     }

@@ -24,6 +24,7 @@ public final class Loop implements AutoCloseable {
 
     private final String name;
     private final Step step;
+    private final Backoff backoff;
     private final Thread thread;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -31,8 +32,14 @@ public final class Loop implements AutoCloseable {
     private boolean closed;
 
     public Loop(String name, Step step) {
+        this(name, step, new Backoff(SLOWEST_RETRY));
+    }
+
+    /** One that is tried again as the caller says. */
+    public Loop(String name, Step step, Backoff backoff) {
         this.name = name;
         this.step = step;
+        this.backoff = backoff;
         this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
     }
 
@@ -53,19 +60,16 @@ public final class Loop implements AutoCloseable {
     }
 
     private void run() {
-        Duration retry = Duration.ofMillis(50);
         Duration pause = Duration.ZERO;
         while (waitFor(pause)) {
             try {
                 pause = step.run();
-                retry = Duration.ofMillis(50);
+                backoff.reset();
             } catch (TrunklineException e) {
-                log.warn("{}: {} (next try in {} ms)", name, e.getMessage(), retry.toMillis());
-                pause = retry;
-                retry = slower(retry);
+                pause = backoff.next();
+                log.warn("{}: {} (next try in {} ms)", name, e.getMessage(), pause.toMillis());
             } catch (RuntimeException | Error e) { // a process without this thread would keep what it no longer serves
-                pause = retry;
-                retry = slower(retry);
+                pause = backoff.next();
                 tell(e, pause);
             }
         }
@@ -77,11 +81,6 @@ public final class Loop implements AutoCloseable {
         } catch (OutOfMemoryError more) {
             e.addSuppressed(more); // there is no memory to say it
         }
-    }
-
-    private static Duration slower(Duration retry) {
-        Duration doubled = retry.multipliedBy(2);
-        return doubled.compareTo(SLOWEST_RETRY) > 0 ? SLOWEST_RETRY : doubled;
     }
 
     private boolean waitFor(Duration pause) {

@@ -35,7 +35,7 @@ select trunkline.begin_session(?, ?::interval)
 select trunkline.beat(?)
 
 -- name: sessions
-select s.id, s.beat from trunkline.session s where s.ended_at is null and s.id <> ?
+select s.id, s.beat, ceil(extract(epoch from s.lease) * 1000)::bigint from trunkline.session s where s.ended_at is null and s.id <> ?
 
 -- name: endSession
 select trunkline.end_session(?, ?)

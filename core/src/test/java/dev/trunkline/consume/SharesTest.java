@@ -28,7 +28,11 @@ class SharesTest {
         // one is free, and it is for whoever holds least
         "3, 1, '1', 1, false",
         "3, 2, '0', 0, false",
-        "5, 2, '1', 0, false",
+        // or for whoever has its share, if those that lack something do not need it
+        "5, 2, '1', 1, false",
+        "17, 6, '5', 3, false",
+        "17, 8, '5', 1, false",
+        "17, 8, '1,1', 0, false",
         // a newcomer finds nothing free and waits for others to give
         "16, 0, '8,8', 0, false",
         "16, 8, '8,0', 0, true",

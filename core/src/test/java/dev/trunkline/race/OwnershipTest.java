@@ -184,6 +184,47 @@ class OwnershipTest {
     }
 
     @Test
+    void a_process_that_beats_seldom_is_not_ended_by_one_that_would_have_to_beat_often() {
+        Trunkline seldom = database.options()
+                .lease(Duration.ofMinutes(10))
+                .backgroundWork(false)
+                .open();
+        processes.add(seldom);
+        group(seldom, new CopyOnWriteArrayList<>());
+        database.number("select trunkline.begin_session('never beats', '3 seconds')");
+        group(open(), new CopyOnWriteArrayList<>());
+        await(() -> database.number(
+                        "select count(*) from trunkline.session where ended_at is not null and name = 'never beats'")
+                == 1);
+        // Whoever looked has seen the other one stand still for as long.
+        assertThat(database.query("select name from trunkline.session where ended_at is not null"))
+                .containsExactly("never beats");
+    }
+
+    @Test
+    void who_closes_keeps_only_the_partitions_whose_handlers_run_and_others_get_all_the_rest() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        ConsumerGroup<String> leaving = open().createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    running.countDown();
+                    release.await();
+                })
+                .start(SubscriptionOptions.fromBeginning());
+        publish(1);
+        running.await();
+        Thread closing = Thread.ofPlatform().start(() -> leaving.close(Duration.ofMinutes(5)));
+        group(open(), new CopyOnWriteArrayList<>());
+        await(() -> database.query(
+                        "select count(*) from trunkline.holder group by session having session is not null order by 1")
+                .equals(List.of("1", "3")));
+        release.countDown();
+        closing.join();
+        await(() ->
+                database.number("select count(distinct session) from trunkline.holder where session is not null") == 1);
+    }
+
+    @Test
     void partitions_that_were_taken_without_the_process_knowing_are_let_go_and_taken_again() {
         List<String> seen = new CopyOnWriteArrayList<>();
         group(open(), seen);
