@@ -20,7 +20,7 @@ record Address(
         String url, String user, String password, @Nullable String directUrl, Duration lease) {
 
     /** The lease of most processes of trials: short, so that much happens. */
-    static final Duration LEASE = Duration.ofSeconds(3);
+    static final Duration LEASE = Duration.ofSeconds(4);
 
     private static final String URL = "TRUNKLINE_URL";
     private static final String DIRECT_URL = "TRUNKLINE_DIRECT_URL";
