@@ -86,8 +86,10 @@ final class Parking {
             run = strand.keyless == null ? new Run(owned, strand, null) : strand.keyless;
             strand.keyless = run;
         }
-        if (run.isWithWorker && !run.parked) {
-            // What comes back from the worker must not fall behind what is parked: look again later.
+        if (run.isWithWorker) {
+            // What comes back from the worker must not fall behind what is parked, and may stop the run for a dead
+            // letter
+            // that is gone by now: look again later.
             behind = true;
             return;
         }

@@ -228,6 +228,35 @@ class DeadLettersTest {
         assertThat(ofKey("k")).containsExactly("k0", "k1", "k2");
     }
 
+    /** The enemy: when the handler returns, its key is stopped for a dead letter that is gone. */
+    @Test
+    void a_dead_letter_that_is_discarded_while_its_handler_hangs_does_not_stop_its_key() {
+        CountDownLatch release = new CountDownLatch(1);
+        AtomicInteger tries = new AtomicInteger();
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    if (delivery.payload().equals("k0")) {
+                        assertThat(tries.incrementAndGet()).as("is redriven").isGreaterThan(1);
+                        awaitWhateverHappens(release);
+                    }
+                    seen.add(delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning()
+                        .withRetry(new RetryPolicy(1, Duration.ZERO, Duration.ZERO))
+                        .withHandlerTimeout(Duration.ofSeconds(1)));
+        publish("k", 0, 3);
+        await(() -> count("dead_letter") == 1 && count("parked") == 2);
+        database.number("select trunkline.redrive('g', 't')");
+        await(() -> database.number("select count(*) from trunkline.dead_letters where error like '%did not return%'")
+                == 1);
+        database.number("select trunkline.discard('g', 't')");
+        await(() -> count("dead_letter") == 0);
+        release.countDown();
+        await(() -> seen.containsAll(List.of("k1", "k2")));
+        assertNothingIsLeft();
+    }
+
     private static void awaitWhateverHappens(CountDownLatch latch) {
         boolean over = false;
         while (!over) {
