@@ -314,13 +314,23 @@ final class GroupTable {
                 parameters);
     }
 
-    void release(int subscription, long session, List<Integer> partitions) {
-        calls.run("release", session, subscription, partitions.toArray(Integer[]::new));
+    /** Hands partitions over, if they are still held at these epochs. */
+    void release(int subscription, long session, Map<Integer, Long> epochs) {
+        letGo("release", subscription, session, epochs);
     }
 
-    /** Lets go of all partitions of a group but these. */
-    void releaseAllBut(int subscription, long session, List<Integer> partitions) {
-        calls.run("releaseAllBut", session, subscription, partitions.toArray(Integer[]::new));
+    /** Lets go of partitions of which nothing is known. */
+    void letGo(int subscription, long session, Map<Integer, Long> epochs) {
+        letGo("letGo", subscription, session, epochs);
+    }
+
+    private void letGo(String name, int subscription, long session, Map<Integer, Long> epochs) {
+        calls.run(
+                name,
+                session,
+                subscription,
+                epochs.keySet().toArray(Integer[]::new),
+                epochs.values().toArray(Long[]::new));
     }
 
     /**

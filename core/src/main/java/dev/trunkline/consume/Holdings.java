@@ -114,8 +114,9 @@ final class Holdings {
         dispatcher.locked(() -> owned.values().stream()
                 .filter(partition -> !Long.valueOf(partition.epoch()).equals(epochs.get(partition.partition())))
                 .forEach(Owned::lose));
-        if (!owned.keySet().containsAll(epochs.keySet())) {
-            table.releaseAllBut(subscription.id(), me, List.copyOf(owned.keySet()));
+        epochs.keySet().removeAll(owned.keySet());
+        if (!epochs.isEmpty()) {
+            table.letGo(subscription.id(), me, epochs);
         }
         unsure = false;
     }
@@ -229,10 +230,9 @@ final class Holdings {
         List<Entry> entries = new ArrayList<>();
         addChanged(entries);
         record(entries);
-        table.release(
-                subscription.id(),
-                joined,
-                leaving.stream().map(Owned::partition).toList());
+        Map<Integer, Long> epochs = new TreeMap<>();
+        leaving.forEach(partition -> epochs.put(partition.partition(), partition.epoch()));
+        table.release(subscription.id(), joined, epochs);
         dispatcher.locked(() -> leaving.forEach(partition -> owned.remove(partition.partition())));
     }
 

@@ -81,10 +81,10 @@ select trunkline.skip_catch_up(?, ?)
 select a.strand, a."offset", a.attempts from trunkline.attempt a where a.subscription = ? and a.strand = any (?)
 
 -- name: release
-select trunkline.release(?, ?, ?)
+select trunkline.release(?, ?, ?, ?)
 
--- name: releaseAllBut
-select trunkline.release_all_but(?, ?, ?)
+-- name: letGo
+select trunkline.let_go(?, ?, ?, ?)
 
 -- name: record
 select trunkline.record(?, ?, ?, ?, ?, ?, ?, ?)

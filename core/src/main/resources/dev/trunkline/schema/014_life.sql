@@ -213,7 +213,8 @@ as $$
 $$;
 
 -- Looks who is still served. A session counts as long as it may be believed in; one that is silent is not ended here. Only what was
--- unserved at two looks, with the time between them, is dead: after an outage of the database nobody is. Returns how many groups changed.
+-- unserved at two looks, with the time between them and no beat since the first, is dead: after an outage of the database nobody is, nor after two.
+-- Returns how many groups changed.
 create function trunkline.watch_groups(clock timestamptz default clock_timestamp()) returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
@@ -231,6 +232,9 @@ begin
                        select from trunkline.member m join trunkline.session k on k.id = m.session
                        where m.subscription = s.id and k.ended_at is null and k.beat_at > clock - greatest(2 * k.lease, interval '5 seconds'))
                end as attended,
+               exists (
+                   select from trunkline.member m join trunkline.session k on k.id = m.session
+                   where m.subscription = s.id and k.ended_at is null and k.beat_at >= s.unattended_since) as beaten_since,
                s.mode = 'HANDLER' and t.semantics = 'PUB_SUB' as may_die, t.zombie_ttl, t.unheard = 'REFUSE' as refuses, s.dead_after
         from trunkline.subscription s join trunkline.topic t on t.id = s.topic
         where s.status <> 'CANCELLED'
@@ -238,15 +242,15 @@ begin
     loop
         did := false;
         -- A topic that is opened or closed is locked before its groups are; and a group that begins meanwhile is seen by what follows.
-        if g.refuses and (g.attended and g.status = 'DEAD' or g.attended = (g.unattended_since is not null)
+        if g.refuses and (g.attended and g.status = 'DEAD' or g.attended = (g.unattended_since is not null) or g.beaten_since
             or g.may_die and g.status = 'ACTIVE' and g.unattended_since <= clock - g.dead_after) then
             perform from trunkline.topic t where t.id = g.topic for no key update;
         end if;
         if g.attended and g.unattended_since is not null then
             update trunkline.subscription s set unattended_since = null, released_at = null where s.id = g.id;
             did := true;
-        elsif not g.attended and g.unattended_since is null then
-            update trunkline.subscription s set unattended_since = clock where s.id = g.id and s.unattended_since is null;
+        elsif not g.attended and (g.unattended_since is null or g.beaten_since) then
+            update trunkline.subscription s set unattended_since = clock where s.id = g.id and s.unattended_since is not distinct from g.unattended_since;
             did := true;
         end if;
         if g.attended and g.status = 'DEAD' then

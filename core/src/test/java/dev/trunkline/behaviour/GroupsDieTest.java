@@ -115,6 +115,20 @@ class GroupsDieTest {
         group.close();
     }
 
+    /** As above, and the database goes away again before upkeep has seen the beat that came after its first look. */
+    @Test
+    void two_late_looks_with_a_beat_between_them_kill_nobody() {
+        database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+        database.query("select trunkline.join_group(1, trunkline.begin_session('s'))");
+        watch("1 hour");
+        database.execute("update trunkline.subscription set unattended_since = clock_timestamp()");
+        database.query("select trunkline.beat(1)");
+        watch("2 hours");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.ACTIVE);
+        watch("3 hours");
+        assertThat(state("g").status()).isEqualTo(GroupStatus.DEAD);
+    }
+
     @Test
     void a_group_that_is_served_is_not_dead_however_long_it_has_nothing_to_do() {
         ConsumerGroup<String> group = start("g");

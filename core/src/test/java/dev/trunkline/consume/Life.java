@@ -90,7 +90,7 @@ record Life(
         Life seen = this;
         if (attended && unattendedSince != null) {
             seen = marked(null, null);
-        } else if (!attended && unattendedSince == null) {
+        } else if (!attended && (unattendedSince == null || (isMember && beatAt >= unattendedSince))) {
             seen = marked(now, releasedAt);
         }
         if (attended && status == GroupStatus.DEAD) {

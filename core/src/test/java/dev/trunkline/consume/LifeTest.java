@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class LifeTest {
 
-    private static final Life.Times TIMES = new Life.Times(1, 5, 20, 24 * 60);
+    /** In parts of one, so that no two deeds are at the same time. */
+    private static final long MINUTE = 1_000;
+
+    private static final Life.Times TIMES = new Life.Times(MINUTE, 5 * MINUTE, 20 * MINUTE, 24 * 60 * MINUTE);
     private static final int STEPS = 400;
     private static final List<@Nullable Long> AGES = Arrays.asList(null, 0L, 1L, 7L, 30L);
 
@@ -73,7 +76,7 @@ class LifeTest {
         for (int step = 0; step < STEPS; step++) {
             long minutes = List.of(0, 0, 1, 2, 3, 7, 30).get(random.nextInt(7));
             pass(minutes);
-            now += minutes;
+            now += minutes * MINUTE + 1;
             // A cancelled group stays so: that comes now and then, and another one follows.
             Deed deed = List.of(Deed.values()).get(random.nextInt(Deed.values().length));
             if (deed == Deed.CANCEL && random.nextInt(5) > 0) {
@@ -93,16 +96,16 @@ class LifeTest {
         List<Life> states = new ArrayList<>();
         for (GroupStatus status : GroupStatus.values()) {
             for (long since : List.of(1, 30)) {
-                for (Long beat : Arrays.asList(null, 0L, 7L)) {
+                for (Long beat : Arrays.asList(null, 0L, 6L)) {
                     for (Long unattended : AGES) {
                         for (Long released : Arrays.asList(null, 1L)) {
                             states.add(new Life(
                                     status,
-                                    -since,
+                                    -since * MINUTE,
                                     beat != null,
-                                    beat == null ? -7 : -beat,
-                                    unattended == null ? null : Long.valueOf(-unattended),
-                                    released == null ? null : Long.valueOf(-released),
+                                    MINUTE * (beat == null ? -6 : -beat),
+                                    unattended == null ? null : Long.valueOf(-unattended * MINUTE),
+                                    released == null ? null : Long.valueOf(-released * MINUTE),
                                     List.of()));
                         }
                     }
@@ -156,7 +159,7 @@ class LifeTest {
     }
 
     private static String age(@Nullable Long since, long now) {
-        return since == null ? "null" : Long.toString(now - since);
+        return since == null ? "null" : Long.toString((now - since) / MINUTE);
     }
 
     private String told() throws SQLException {
@@ -192,7 +195,7 @@ class LifeTest {
     }
 
     private static @Nullable Integer minutes(@Nullable Long since) {
-        return since == null ? null : Math.toIntExact(-since);
+        return since == null ? null : Math.toIntExact(-since / MINUTE);
     }
 
     private void pass(long minutes) throws SQLException {

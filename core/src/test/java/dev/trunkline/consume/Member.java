@@ -363,9 +363,8 @@ final class Member {
                     owned.values().stream()
                             .filter(hold -> !Long.valueOf(hold.epoch).equals(epochs.get(hold.partition)))
                             .forEach(Hold::lose);
-                    List<Integer> unknown = epochs.keySet().stream()
-                            .filter(partition -> !owned.containsKey(partition))
-                            .toList();
+                    Map<Integer, Long> unknown = new TreeMap<>(epochs);
+                    unknown.keySet().removeAll(owned.keySet());
                     release(me, unknown, () -> {
                         unsure = false;
                         ticked();
@@ -374,15 +373,15 @@ final class Member {
                 this::groupFailed);
     }
 
-    private void release(long me, List<Integer> partitions, Runnable then) {
-        if (partitions.isEmpty()) {
+    private void release(long me, Map<Integer, Long> epochs, Runnable then) {
+        if (epochs.isEmpty()) {
             then.run();
             return;
         }
         world.call(
                 this,
                 () -> {
-                    register.release(me, partitions);
+                    register.release(me, epochs);
                     return true;
                 },
                 answer -> then.run(),
@@ -432,8 +431,10 @@ final class Member {
             return;
         }
         long me = joined;
+        Map<Integer, Long> epochs = new TreeMap<>();
+        leaving.forEach(hold -> epochs.put(hold.partition, hold.epoch));
         record(
-                () -> release(me, leaving.stream().map(hold -> hold.partition).toList(), () -> {
+                () -> release(me, epochs, () -> {
                     leaving.forEach(hold -> owned.remove(hold.partition, hold));
                     then.run();
                 }),

@@ -111,12 +111,13 @@ final class Register {
         return taken;
     }
 
-    void release(long session, Iterable<Integer> partitions) {
-        for (int partition : partitions) {
-            if (holders[partition].session() == session) {
-                holders[partition] = new Holder(NOBODY, holders[partition].epoch());
+    /** Those that it still holds at these epochs. */
+    void release(long session, Map<Integer, Long> epochs) {
+        epochs.forEach((partition, epoch) -> {
+            if (holders[partition].equals(new Holder(session, epoch))) {
+                holders[partition] = new Holder(NOBODY, epoch);
             }
-        }
+        });
     }
 
     long cursor(int partition) {

@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,8 +85,9 @@ class RegisterTest {
                                     .toList());
                 }
                 case 8 -> {
-                    register.release(session, List.of(partition));
-                    run("select trunkline.release(?, 1, array[?::int])", session, partition);
+                    long epoch = register.owned(session).getOrDefault(partition, 1L) - random.nextInt(2);
+                    register.release(session, Map.of(partition, epoch));
+                    run("select trunkline.release(?, 1, array[?::int], array[?::bigint])", session, partition, epoch);
                 }
                 case 9 -> {
                     register.seek(partition, 0);
