@@ -8,6 +8,6 @@ class EventFuzzTest {
 
     @FuzzTest(maxDuration = "2m")
     void a_line_is_read_or_refused(byte[] bytes) {
-        EventLinesTest.readOrRefuse(new String(bytes, StandardCharsets.UTF_8), "fuzzed");
+        new String(bytes, StandardCharsets.UTF_8).lines().forEach(line -> EventLinesTest.readOrRefuse(line, "fuzzed"));
     }
 }
