@@ -314,19 +314,10 @@ final class GroupTable {
                 parameters);
     }
 
-    /** Hands partitions over, if they are still held at these epochs. */
+    /** Lets go of partitions that are still held at these epochs. */
     void release(int subscription, long session, Map<Integer, Long> epochs) {
-        letGo("release", subscription, session, epochs);
-    }
-
-    /** Lets go of partitions of which nothing is known. */
-    void letGo(int subscription, long session, Map<Integer, Long> epochs) {
-        letGo("letGo", subscription, session, epochs);
-    }
-
-    private void letGo(String name, int subscription, long session, Map<Integer, Long> epochs) {
         calls.run(
-                name,
+                "release",
                 session,
                 subscription,
                 epochs.keySet().toArray(Integer[]::new),

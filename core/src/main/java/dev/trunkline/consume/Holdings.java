@@ -116,7 +116,7 @@ final class Holdings {
                 .forEach(Owned::lose));
         epochs.keySet().removeAll(owned.keySet());
         if (!epochs.isEmpty()) {
-            table.letGo(subscription.id(), me, epochs);
+            table.release(subscription.id(), me, epochs);
         }
         unsure = false;
     }

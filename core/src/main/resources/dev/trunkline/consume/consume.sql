@@ -83,9 +83,6 @@ select a.strand, a."offset", a.attempts from trunkline.attempt a where a.subscri
 -- name: release
 select trunkline.release(?, ?, ?, ?)
 
--- name: letGo
-select trunkline.let_go(?, ?, ?, ?)
-
 -- name: record
 select trunkline.record(?, ?, ?, ?, ?, ?, ?, ?)
 

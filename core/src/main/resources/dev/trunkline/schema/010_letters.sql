@@ -361,24 +361,21 @@ as $$
     on conflict (subscription, strand, "offset") do update set session = excluded.session, alone = excluded.alone
 $$;
 
--- Lets go of partitions, if they are still held at these epochs: who has not heard that it was done, and took them again, keeps them.
-create function trunkline.let_go(a_session bigint, a_subscription int, a_partitions int[], a_epochs bigint[]) returns void
-    language sql security definer
-    set search_path = pg_catalog, pg_temp
-as $$
-    update trunkline.holder h set session = null
-    from unnest(a_partitions, a_epochs) as i (partition, epoch)
-    where h.subscription = a_subscription and h.partition = i.partition and h.epoch = i.epoch and h.session = a_session
-$$;
-
+-- Lets go of partitions that are still held at these epochs. Who has not heard that it was done, and took one again, keeps it.
 create function trunkline.release(a_session bigint, a_subscription int, a_partitions int[], a_epochs bigint[]) returns void
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    -- Only those of what it lets go: others may be under way, and it may die of them.
+    with freed as (
+        update trunkline.holder h set session = null
+        from unnest(a_partitions, a_epochs) as i (partition, epoch)
+        where h.subscription = a_subscription and h.partition = i.partition and h.epoch = i.epoch and h.session = a_session
+        returning h.partition
+    )
+    -- Only the suspects of what it lets go: others may be under way, and it may die of them.
     delete from trunkline.suspect s using trunkline.subscription k join trunkline.topic t on t.id = k.topic
-    where s.subscription = a_subscription and s.session = a_session and k.id = a_subscription and s.strand % t.partitions = any (a_partitions);
-    select trunkline.let_go(a_session, a_subscription, a_partitions, a_epochs)
+    where s.subscription = a_subscription and s.session = a_session and k.id = a_subscription
+      and s.strand % t.partitions in (select f.partition from freed f)
 $$;
 
 -- What a member decides by: the partitions of every live session that takes part, and the group's status.

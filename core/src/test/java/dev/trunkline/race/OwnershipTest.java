@@ -84,9 +84,12 @@ class OwnershipTest {
         database.query(release, session);
         assertThat(database.query("select partition, epoch from trunkline.take(?, 1, 1)", session))
                 .containsExactly("0|2");
+        database.query("select trunkline.note_suspects(?, 1, '{0}', '{5}', false)", session);
         database.query(release, session);
         assertThat(database.query("select partition, epoch from trunkline.holder where session = ?", session))
                 .containsExactly("0|2");
+        assertThat(database.query("select strand, \"offset\" from trunkline.suspect"))
+                .containsExactly("0|5");
     }
 
     @Test
