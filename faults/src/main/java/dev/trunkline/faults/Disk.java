@@ -24,7 +24,7 @@ final class Disk implements AutoCloseable {
     /** What this machine lacks for it. */
     static Optional<String> lacks() {
         return Files.exists(Path.of("/dev/loop-control"))
-                ? Shell.lacks("mkfs.ext4", "mount", "perl", "fallocate")
+                ? Shell.lacks("mkfs.ext4", "mount", "losetup", "perl", "fallocate")
                 : Optional.of("loop devices");
     }
 
@@ -40,8 +40,11 @@ final class Disk implements AutoCloseable {
         return mount;
     }
 
+    /** By a device of its own: one that has been mounted before would bring back what it was cut off with. It goes when nobody uses it. */
     private void mount() throws IOException, InterruptedException {
-        Shell.run("mount", "-o", "loop", image.toString(), mount.toString());
+        String device = Shell.run("losetup", "--find", "--show", image.toString());
+        Shell.run("mount", device, mount.toString());
+        Shell.run("losetup", "--detach", device);
     }
 
     /** From now on nothing reaches it, and what was not synced is lost. */

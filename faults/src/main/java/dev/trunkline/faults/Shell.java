@@ -12,13 +12,14 @@ final class Shell {
 
     private Shell() {}
 
-    /** Runs a program, and fails with what it said if it does. */
-    static void run(String... command) throws IOException, InterruptedException {
+    /** Runs a program and returns what it said, or fails with that if it does. */
+    static String run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (process.waitFor() != 0) {
             throw new IOException(String.join(" ", command) + ": " + said.strip());
         }
+        return said.strip();
     }
 
     /** What is lacking to run these programs as root. */
