@@ -29,6 +29,9 @@ public interface GroupListener {
     /** This process no longer owns a partition. */
     default void left(int partition) {}
 
-    /** The group is further in a partition than its log, which must have lost its end: the partition waits. */
+    /**
+     * The group was further in a partition than its log, which must have lost its end. When a standby took over, what came after the end
+     * is lost, and the group goes on from what is recorded there. Else, say after a restore of a part, the partition waits.
+     */
     default void aheadOfLog(int partition, long cursor, long end) {}
 }

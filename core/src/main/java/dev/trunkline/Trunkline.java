@@ -58,13 +58,12 @@ public final class Trunkline implements AutoCloseable {
         this.pollInterval = options.pollInterval;
         Outbox outbox = new Outbox(database.schema());
         this.topics = new TopicCatalogue(database);
-        this.doorbell = new Doorbell(own, bell);
+        this.doorbell = new Doorbell(own, bell, options.pollInterval);
         this.relay = new Relay(database, outbox, options.pollInterval, doorbell::ring);
         this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, doorbell::ring);
         this.log = new SegmentedLog(database, bell, options.pollInterval);
         this.upkeep = new Upkeep(database);
-        this.groups = new Groups(
-                database, own, options.poolSize, codec, log, bell, doorbell, options.pollInterval, options.lease);
+        this.groups = new Groups(database, own, options.poolSize, codec, log, bell, doorbell, options.lease);
         if (options.backgroundWork) {
             relay.start();
             upkeep.start();

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +37,7 @@ final class Consumption implements Dispatcher.Work {
     private final Monitor monitor;
     private final GroupTable table;
     private final Recorder recorder;
-    private final Duration pollInterval;
+    private final Supplier<Duration> pollInterval;
     private final Solitude solitude;
     private final Cut cut;
     private final Health health = new Health();
@@ -83,7 +84,7 @@ final class Consumption implements Dispatcher.Work {
         this.holdings = new Holdings(group, topic, subscription, options, parts, dispatcher, runs, parking, monitor);
         this.intake = new Intake(
                 options,
-                new ReadAhead(parts.log().reading(topic)),
+                parts.log().reading(topic),
                 cut,
                 health,
                 dispatcher,
@@ -132,7 +133,7 @@ final class Consumption implements Dispatcher.Work {
             next = Math.min(next, nextRead - now);
         } else if (hopeful || now - nextPoll >= 0) {
             hopeful = false;
-            nextPoll = now + pollInterval.toNanos();
+            nextPoll = now + pollInterval.get().toNanos();
             int count = intake.read(status, historyHeld);
             if (count > 0) {
                 hopeful = true;

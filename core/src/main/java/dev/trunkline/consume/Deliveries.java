@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +33,7 @@ final class Deliveries {
     private static final long OUR_NEXT_TRY = TimeUnit.SECONDS.toNanos(1);
     private static final long NEXT_QUESTION = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long SETTLE_AFTER = TimeUnit.MILLISECONDS.toNanos(200);
     private static final int STACK_HEAD = 4_000;
     private static final int MOST_SAVEPOINTS = 50;
 
@@ -77,23 +77,32 @@ final class Deliveries {
     // ---- each alone ----
 
     private Result oneByOne(Worker worker, Run run, List<Item> items) {
+        List<Item> handled = new ArrayList<>(); // and parked, and not yet recorded as done
+        long since = System.nanoTime();
         int over = 0;
+        Result last = DONE;
         for (Item item : items) {
             if (!live.test(run.owned)) {
-                return new Result(over, PATIENCE, false);
+                last = new Result(0, PATIENCE, false);
+                break;
             }
-            Result one = one(worker, run, item);
-            over += one.over();
-            if (one.over() == 0 || one.stopped()) {
-                return new Result(over, one.delay(), one.stopped(), one.full());
+            last = one(worker, run, item, handled);
+            over += last.over();
+            if (last.over() == 0 || last.stopped()) {
+                break;
+            }
+            if (System.nanoTime() - since > SETTLE_AFTER) {
+                settle(run, handled);
+                since = System.nanoTime();
             }
         }
-        return new Result(over, 0, false);
+        settle(run, handled);
+        return new Result(over, last.delay(), last.stopped(), last.full());
     }
 
     private static final Result DONE = new Result(1, 0, false);
 
-    private Result one(Worker worker, Run run, Item item) {
+    private Result one(Worker worker, Run run, Item item, List<Item> handled) {
         Throwable problem = null;
         boolean[] recorded = new boolean[1];
         List<Item> unit = List.of(item);
@@ -113,55 +122,76 @@ final class Deliveries {
         if (!worker.end() && !recorded[0]) {
             return new Result(1, 0, stops(run));
         }
-        if (problem == null && item.parked && !recorded[0]) {
-            problem = settle(run, item);
+        if (problem != null) {
+            return failed(run, unit, problem);
         }
-        if (problem == null) {
-            return done(unit, began);
+        if (item.parked && !recorded[0]) {
+            handled.add(item);
+            return tell(unit, began);
         }
-        return failed(run, unit, problem);
+        return done(unit, began);
     }
 
-    /** A parked message is done as soon as it is handled: its line goes on from there. */
-    private @Nullable Throwable settle(Run run, Item item) {
-        Mark mark = marks.of(run.owned, run.strand, List.of(item));
+    /** What is parked is done when it is taken out of there: soon after it was handled, as with what comes from the log. */
+    private void settle(Run run, List<Item> handled) {
+        if (handled.isEmpty()) {
+            return;
+        }
+        Mark mark = marks.of(run.owned, run.strand, List.copyOf(handled));
         while (!run.owned.isLost()) {
             try {
                 letters.settle(mark);
-                return null;
+                forgetFailures(handled);
+                break;
             } catch (Fenced e) {
-                return e;
+                run.owned.lose();
             } catch (TrunklineException e) {
-                log.warn("{}: {} is done, which could not be recorded yet: {}", group, item.message, e.getMessage());
+                log.warn(
+                        "{}: {} is done, which could not be recorded yet: {}",
+                        group,
+                        handled.getFirst().message,
+                        e.getMessage());
                 LockSupport.parkNanos(NEXT_QUESTION);
             }
         }
-        return new Fenced();
+        handled.clear();
     }
 
     private Result done(List<Item> items, long began) {
+        forgetFailures(items);
+        return tell(items, began);
+    }
+
+    private Result tell(List<Item> items, long began) {
         long took = (System.nanoTime() - began) / Math.max(1, items.size());
         for (Item item : items) {
             monitor.handled(item.message, took);
         }
-        List<Item> failedBefore = List.of();
+        health.succeeded(items.size(), failedBefore(items));
+        return items.size() == 1 ? DONE : new Result(items.size(), 0, false);
+    }
+
+    private void forgetFailures(List<Item> items) {
+        List<Item> failedBefore = failedBefore(items);
+        if (failedBefore.isEmpty()) {
+            return;
+        }
+        try {
+            letters.forgetFailures(failedBefore);
+        } catch (TrunklineException e) {
+            log.warn("{}: the failures of {} are still noted: {}", group, items.getFirst().message, e.getMessage());
+        }
+    }
+
+    private static List<Item> failedBefore(List<Item> items) {
         for (Item item : items) {
             if (item.failures > 0 || item.parked) {
-                failedBefore = items.stream()
+                return items.stream()
                         .filter(each -> each.failures > 0 || each.parked)
                         .toList();
-                break;
             }
         }
-        health.succeeded(items.size(), failedBefore);
-        if (!failedBefore.isEmpty()) {
-            try {
-                letters.forgetFailures(failedBefore);
-            } catch (TrunklineException e) {
-                log.warn("{}: the failures of {} are still noted: {}", group, items.getFirst().message, e.getMessage());
-            }
-        }
-        return items.size() == 1 ? DONE : new Result(items.size(), 0, false);
+        return List.of();
     }
 
     // ---- in a transaction ----

@@ -314,14 +314,19 @@ final class GroupTable {
                 parameters);
     }
 
-    /** Lets go of partitions that are still held at these epochs. */
-    void release(int subscription, long session, Map<Integer, Long> epochs) {
+    /**
+     * Lets go of partitions that are still held at these epochs.
+     *
+     * @param orphaned those of which something is still suspect that was under way when a process died
+     */
+    void release(int subscription, long session, Map<Integer, Long> epochs, Set<Integer> orphaned) {
         calls.run(
                 "release",
                 session,
                 subscription,
                 epochs.keySet().toArray(Integer[]::new),
-                epochs.values().toArray(Long[]::new));
+                epochs.values().toArray(Long[]::new),
+                epochs.keySet().stream().map(orphaned::contains).toArray(Boolean[]::new));
     }
 
     /**

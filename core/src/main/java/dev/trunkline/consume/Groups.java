@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The consumer groups of this process, and what they share. A session begins with the first group that is started. */
@@ -31,7 +32,6 @@ public final class Groups implements AutoCloseable {
     private final SegmentedLog log;
     private final Bell bell;
     private final Doorbell doorbell;
-    private final Duration pollInterval;
     private final Duration lease;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Group<?>, Consumption> started = new ConcurrentHashMap<>();
@@ -51,7 +51,7 @@ public final class Groups implements AutoCloseable {
             Solitude solitude,
             Semaphore permits,
             SegmentedLog log,
-            Duration pollInterval) {}
+            Supplier<Duration> pollInterval) {}
 
     /**
      * Nothing is read or written before a group is started.
@@ -68,7 +68,6 @@ public final class Groups implements AutoCloseable {
             SegmentedLog log,
             Bell bell,
             Doorbell doorbell,
-            Duration pollInterval,
             Duration lease) {
         this.own = own;
         this.permits = new Semaphore(Math.max(1, connections - SPARE_CONNECTIONS));
@@ -76,7 +75,6 @@ public final class Groups implements AutoCloseable {
         this.log = log;
         this.bell = bell;
         this.doorbell = doorbell;
-        this.pollInterval = pollInterval;
         this.lease = lease;
         this.calls = new Calls(database, Statements.beside(Groups.class, "consume.sql", database.schema()));
     }
@@ -116,7 +114,7 @@ public final class Groups implements AutoCloseable {
                 new Consumption(group.name(), group.topic(), subscription, options, consumers, monitor, shared);
         admit(group, consumption, subscription.id());
         shared.recorder().add(consumption);
-        bell.onRing(consumption, consumption::look);
+        bell.onRing(consumption, group.topic(), consumption::look);
         return consumption.start();
     }
 
@@ -170,9 +168,9 @@ public final class Groups implements AutoCloseable {
             Parts now = parts;
             if (now == null) {
                 GroupTable table = new GroupTable(calls);
-                Session session = new Session(own, calls.statements(), lease).start();
+                Session session = new Session(own, calls.statements(), lease, log::readIn).start();
                 Recorder recorder = new Recorder(new GroupTable(new Calls(own, calls.statements())), session).start();
-                now = new Parts(calls, table, session, recorder, new Solitude(), permits, log, pollInterval);
+                now = new Parts(calls, table, session, recorder, new Solitude(), permits, log, doorbell::pollInterval);
                 parts = now;
                 doorbell.startListening();
             }

@@ -8,9 +8,11 @@ import dev.trunkline.consume.GroupTable.View;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -116,7 +118,7 @@ final class Holdings {
                 .forEach(Owned::lose));
         epochs.keySet().removeAll(owned.keySet());
         if (!epochs.isEmpty()) {
-            table.release(subscription.id(), me, epochs);
+            table.release(subscription.id(), me, epochs, epochs.keySet());
         }
         unsure = false;
     }
@@ -151,20 +153,46 @@ final class Holdings {
 
     /** A group that is further than its log would pass over what is appended there: it must not go on by itself. */
     private void haltIfAhead(List<Owned> taken) {
+        eachAhead(taken, (partition, strand, end) -> {
+            strand.halt();
+            log.error(
+                    "{}: it has done partition {} up to {}, but the log of topic \"{}\" ends at {}: the log has lost its end"
+                            + " (a restore?). The partition waits until the group is cancelled and started anew",
+                    group,
+                    partition.partition(),
+                    strand.cursor(),
+                    topic,
+                    end);
+        });
+    }
+
+    /** What is recorded where a standby took over is not further than the log there, and the group goes on with that. */
+    private void tellWhatIsGone(List<Owned> lost) {
+        eachAhead(
+                lost,
+                (partition, strand, end) -> log.error(
+                        "{}: it had done partition {} of topic \"{}\" up to {}, but the log ends at {} now: what came after that is lost"
+                                + " (a standby has taken over?)",
+                        group,
+                        partition.partition(),
+                        topic,
+                        strand.cursor(),
+                        end));
+    }
+
+    /** What is to be done where a group is further than its log. */
+    @FunctionalInterface
+    private interface Ahead {
+        void found(Owned partition, Strand strand, long end);
+    }
+
+    private void eachAhead(List<Owned> partitions, Ahead ahead) {
         Long[] ends = table.ends(topic);
-        for (Owned partition : taken) {
+        for (Owned partition : partitions) {
             for (Strand strand : partition.strands()) {
                 long end = ends[strand.number()];
                 if (strand.cursor() > end) {
-                    strand.halt();
-                    log.error(
-                            "{}: it has done partition {} up to {}, but the log of topic \"{}\" ends at {}: the log has lost its end"
-                                    + " (a failover, a restore?). The partition waits until the group is cancelled and started anew",
-                            group,
-                            partition.partition(),
-                            strand.cursor(),
-                            topic,
-                            end);
+                    ahead.found(partition, strand, end);
                     monitor.tell(listener -> listener.aheadOfLog(partition.partition(), strand.cursor(), end));
                 }
             }
@@ -215,8 +243,12 @@ final class Holdings {
         if (!leaving.isEmpty()) {
             release(leaving);
         }
-        lost.addAll(leaving);
-        lost.forEach(partition -> monitor.tell(listener -> listener.left(partition.partition())));
+        List<Owned> left = new ArrayList<>(lost);
+        left.addAll(leaving);
+        left.forEach(partition -> monitor.tell(listener -> listener.left(partition.partition())));
+        if (!lost.isEmpty()) {
+            tellWhatIsGone(lost);
+        }
     }
 
     /** What was read of it is not handled any more. */
@@ -231,9 +263,20 @@ final class Holdings {
         addChanged(entries);
         record(entries);
         Map<Integer, Long> epochs = new TreeMap<>();
-        leaving.forEach(partition -> epochs.put(partition.partition(), partition.epoch()));
-        table.release(subscription.id(), joined, epochs);
+        Set<Integer> orphaned = new HashSet<>();
+        leaving.forEach(partition -> {
+            epochs.put(partition.partition(), partition.epoch());
+            if (isOrphaned(partition)) {
+                orphaned.add(partition.partition());
+            }
+        });
+        table.release(subscription.id(), joined, epochs, orphaned);
         dispatcher.locked(() -> leaving.forEach(partition -> owned.remove(partition.partition())));
+    }
+
+    private static boolean isOrphaned(Owned partition) {
+        return partition.strands().stream()
+                .anyMatch(strand -> strand.isOrphaned() && (!strand.isWorkedOff() || partition.parked > 0));
     }
 
     private void record(List<Entry> entries) {

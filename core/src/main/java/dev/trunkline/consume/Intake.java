@@ -3,6 +3,7 @@ package dev.trunkline.consume;
 import dev.trunkline.GroupStatus;
 import dev.trunkline.LogMessage;
 import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.log.SegmentedLog.Reading;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +18,7 @@ final class Intake {
     private static final long MOST_BYTES = 32L * 1024 * 1024;
 
     private final SubscriptionOptions options;
-    private final ReadAhead reading;
+    private final Reading source;
     private final Cut cut;
     private final Health health;
     private final Dispatcher dispatcher;
@@ -28,11 +29,15 @@ final class Intake {
     private final @Nullable Pace pace;
 
     private boolean throttled;
+    /** What is read in this session: what was read ahead in another one may not be in the log any more. */
+    private ReadAhead reading;
+
+    private long session;
 
     /** @param probe asks the database a small question, and tells how long the answer took */
     Intake(
             SubscriptionOptions options,
-            ReadAhead reading,
+            Reading source,
             Cut cut,
             Health health,
             Dispatcher dispatcher,
@@ -40,7 +45,8 @@ final class Intake {
             Holdings holdings,
             LongSupplier probe) {
         this.options = options;
-        this.reading = reading;
+        this.source = source;
+        this.reading = new ReadAhead(source);
         this.cut = cut;
         this.health = health;
         this.dispatcher = dispatcher;
@@ -84,6 +90,10 @@ final class Intake {
         places.addAll(history.subList(0, share.strands()));
         if (places.isEmpty()) {
             return 0;
+        }
+        if (session != holdings.session()) {
+            session = holdings.session();
+            reading = new ReadAhead(source);
         }
         Map<Integer, List<LogMessage>> found = reading.read(
                 places.stream().mapToInt(place -> place.strand().number()).toArray(),

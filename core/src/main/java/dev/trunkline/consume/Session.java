@@ -7,11 +7,11 @@ import dev.trunkline.database.Loop;
 import dev.trunkline.database.Statements;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +20,9 @@ import org.slf4j.LoggerFactory;
  * This process among those that consume. It renews its beat, and watches the beats of the others: one that stood still over a
  * lease's worth of quick looks in a row is ended, whatever clocks say, so an outage of the database or a stepped clock ends nobody.
  * A session that can not renew its beat takes itself for dead before others do.
+ *
+ * <p>A session also ends when a standby takes over: what was committed last may be lost then, and what this process has read of it is
+ * forgotten before it hands out anything in its next session.
  */
 final class Session implements AutoCloseable {
 
@@ -30,14 +33,19 @@ final class Session implements AutoCloseable {
     private final Database database;
     private final Statements statements;
     private final Duration lease;
+    private final Consumer<String> onBegin;
     private final Watch others;
     private final Loop loop;
     private volatile Pulse pulse = Pulse.NONE;
+    /** Of the server, when this session began. */
+    private String timeline = "";
 
-    Session(Database database, Statements statements, Duration lease) {
+    /** @param onBegin told the timeline in which it begins: what was read of the log may be out of date */
+    Session(Database database, Statements statements, Duration lease, Consumer<String> onBegin) {
         this.database = database;
         this.statements = statements;
         this.lease = lease;
+        this.onBegin = onBegin;
         this.others = new Watch(lease);
         this.loop = new Loop("trunkline-session", this::step, backoff());
     }
@@ -63,14 +71,19 @@ final class Session implements AutoCloseable {
 
     private void begin() {
         long sent = System.nanoTime();
-        long id = database.call(connection -> {
+        Pulse next = database.call(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(statements.get("beginSession"))) {
                 statement.setString(1, ProcessHandle.current().pid() + "@" + Host.NAME);
                 statement.setString(2, lease.toString());
-                return number(statement);
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    timeline = row.getString(2);
+                    return Pulse.of(row.getLong(1), sent, lease);
+                }
             }
         });
-        pulse = Pulse.of(id, sent, lease);
+        onBegin.accept(timeline);
+        pulse = next;
     }
 
     private Duration step() {
@@ -102,8 +115,18 @@ final class Session implements AutoCloseable {
         if (alive) {
             pulse = Pulse.of(id, sent, lease);
         } else {
-            log.warn("session {} was ended by another process that saw no beat of it: its partitions are lost", id);
+            String before = timeline;
             begin();
+            if (before.equals(timeline)) {
+                log.warn("session {} was ended by another process that saw no beat of it: its partitions are lost", id);
+            } else {
+                log.error(
+                        "a standby has taken over, or the database was set back in time (timeline {}, before {}):"
+                                + " what was committed last may be lost. Everything is read again",
+                        timeline,
+                        before);
+                end(id, null); // from here on it hands nothing out: others need not wait for its lease
+            }
         }
     }
 
@@ -150,13 +173,6 @@ final class Session implements AutoCloseable {
                 return statement.execute();
             }
         });
-    }
-
-    private static long number(PreparedStatement statement) throws SQLException {
-        try (ResultSet row = statement.executeQuery()) {
-            row.next();
-            return row.getLong(1);
-        }
     }
 
     /** Ends the session; others may take what it still holds at once. */

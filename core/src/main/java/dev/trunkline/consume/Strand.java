@@ -210,6 +210,11 @@ final class Strand {
         return suspectsBefore > 0;
     }
 
+    /** Whether all of the log that was suspect then is done. */
+    boolean isWorkedOff() {
+        return cursor >= suspectsBefore;
+    }
+
     /** Whether any message of it can be suspect. */
     boolean hasSuspects() {
         return isOrphaned() || !primeSuspects.isEmpty();

@@ -1,6 +1,7 @@
 package dev.trunkline.log;
 
 import dev.trunkline.LogMessage;
+import dev.trunkline.TrunklineException;
 import dev.trunkline.UnknownTopicException;
 import dev.trunkline.log.CachedStrand.Block;
 import dev.trunkline.log.SegmentReader.Found;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What was last read of the log in this process, so that groups at the same place share a read. Groups own their positions and ask
@@ -42,6 +44,8 @@ final class BlockCache {
     private final LinkedHashSet<Block> blocks = new LinkedHashSet<>();
 
     private long bytes;
+    /** In which it reads; null: whichever. */
+    private volatile @Nullable String timeline;
 
     /** A topic that is created anew under the same name has another id. */
     private record Place(int topic, int strand) {}
@@ -109,7 +113,7 @@ final class BlockCache {
         while (true) {
             Map<Integer, List<LogMessage>> found = new HashMap<>();
             Map<Wish, Fetch> others = new HashMap<>();
-            Fetch mine = new Fetch(most, bell.count());
+            Fetch mine = new Fetch(most, bell.count(name));
             lock.lock();
             try {
                 for (int i = 0; i < numbers.length; i++) {
@@ -173,6 +177,7 @@ final class BlockCache {
             if (read.topic().id() != topic) {
                 throw new UnknownTopicException("topic \"" + name + "\" was dropped, and another has its name now");
             }
+            read.stretches().forEach(this::requireTimeline);
             keep(mine, read.stretches());
         } catch (UnknownTopicException e) {
             clear();
@@ -185,6 +190,16 @@ final class BlockCache {
                 lock.unlock();
             }
             mine.done.countDown();
+        }
+    }
+
+    /** After a standby took over, other messages may lie at the same offsets. Who asks had what was there before, and must not go on with these. */
+    private void requireTimeline(Stretch stretch) {
+        String its = stretch.timeline();
+        String expected = timeline;
+        if (its != null && expected != null && !expected.equals(its)) {
+            throw new TrunklineException("a standby has taken over (timeline " + its + ", before " + expected
+                    + "): nothing is read until this process has noticed");
         }
     }
 
@@ -252,6 +267,12 @@ final class BlockCache {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Forgets everything, and reads in this timeline only. */
+    void readIn(String newTimeline) {
+        timeline = newTimeline;
+        clear();
     }
 
     /** Forgets everything, also what is being fetched. */

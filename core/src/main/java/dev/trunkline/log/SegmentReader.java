@@ -36,6 +36,11 @@ final class SegmentReader {
         this.statements = Statements.beside(SegmentReader.class, "log.sql", database.schema());
     }
 
+    /** All that it knows. */
+    void forget() {
+        known.clear();
+    }
+
     /** @throws UnknownTopicException if there is no such topic */
     TopicLog topic(String name) {
         TopicLog topic = known.get(name);
@@ -78,10 +83,17 @@ final class SegmentReader {
         }
     }
 
-    /** What was read of a strand, and whether that was all there was. */
-    record Stretch(List<LogMessage> messages, boolean ended) {
+    /**
+     * What was read of a strand, and whether that was all there was.
+     *
+     * @param timeline of the server that it was read from; null: nothing was
+     */
+    record Stretch(
+            List<LogMessage> messages,
+            boolean ended,
+            @Nullable String timeline) {
 
-        static final Stretch UNKNOWN = new Stretch(List.of(), false);
+        static final Stretch UNKNOWN = new Stretch(List.of(), false, null);
     }
 
     /** What was read of some strands, in their order. */
@@ -170,17 +182,20 @@ final class SegmentReader {
         List<List<LogMessage>> read =
                 Stream.of(from).<List<LogMessage>>map(n -> new ArrayList<>()).toList();
         boolean newest = false;
+        String timeline = null;
         while (row.next()) {
             int place = row.getInt(14) - 1;
             newest = row.getInt(16) == segment;
+            timeline = row.getString(17);
             if (row.getObject(2) != null) {
                 addFrame(topic, row, from[place], most, read.get(place));
             }
         }
-        boolean last = newest;
-        return read.stream()
-                .map(messages -> new Stretch(messages, last && messages.size() < most))
-                .toList();
+        List<Stretch> stretches = new ArrayList<>();
+        for (List<LogMessage> messages : read) {
+            stretches.add(new Stretch(messages, newest && messages.size() < most, timeline));
+        }
+        return stretches;
     }
 
     /** A hole would be a lost message: it is an error, never skipped. */

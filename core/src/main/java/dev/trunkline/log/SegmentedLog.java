@@ -70,6 +70,12 @@ public final class SegmentedLog implements Log {
         return cache.reading(topic);
     }
 
+    /** From now on groups read in a timeline of the server. What was read in another one, and what is known of topics, is forgotten. */
+    public void readIn(String timeline) {
+        reader.forget();
+        cache.readIn(timeline);
+    }
+
     @Override
     public long first(String topic, int partition, Priority priority) {
         TopicLog known = reader.refresh(topic);
@@ -106,14 +112,14 @@ public final class SegmentedLog implements Log {
         return timeout -> {
             long deadline = System.nanoTime() + timeout.toNanos();
             while (true) {
-                long heard = bell.count();
+                long heard = bell.count(topic);
                 List<LogMessage> messages =
                         reader.read(topic, strands, positions, TAIL_BATCH).messages();
                 long left = deadline - System.nanoTime();
                 if (!messages.isEmpty() || left <= 0) {
                     return messages;
                 }
-                bell.await(heard, Math.min(left, pollInterval.toNanos()));
+                bell.await(topic, heard, Math.min(left, pollInterval.toNanos()));
             }
         };
     }

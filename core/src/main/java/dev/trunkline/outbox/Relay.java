@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Runs the relay. Any process may; a lane that another one is appending to is left to it. With nothing to do it looks
@@ -29,7 +30,7 @@ public final class Relay implements AutoCloseable {
     private final Database database;
     private final Outbox outbox;
     private final Statements statements;
-    private final Runnable onAppend;
+    private final Consumer<String> onAppend;
     private final long pollInterval;
     private final Loop loop;
     private volatile long nextLook = FIRST_LOOK;
@@ -37,9 +38,9 @@ public final class Relay implements AutoCloseable {
     /**
      * A relay that does not run yet.
      *
-     * @param onAppend told after each run that appended something
+     * @param onAppend told the topic of each run that appended something
      */
-    public Relay(Database database, Outbox outbox, Duration pollInterval, Runnable onAppend) {
+    public Relay(Database database, Outbox outbox, Duration pollInterval, Consumer<String> onAppend) {
         this.database = database;
         this.outbox = outbox;
         this.statements = Statements.beside(Outbox.class, "outbox.sql", database.schema());
@@ -111,19 +112,22 @@ public final class Relay implements AutoCloseable {
                     moved += relay(statement, topic);
                 }
             }
-            if (moved > 0) {
-                onAppend.run();
-            }
             return new Run(
                     moved, nextDue > 3600 ? Long.MAX_VALUE : (long) Math.max((double) FIRST_LOOK, nextDue * 1e9));
         });
     }
 
-    private static long relay(PreparedStatement statement, int topic) throws SQLException {
+    private long relay(PreparedStatement statement, int topic) throws SQLException {
         statement.setInt(1, topic);
         try (ResultSet row = statement.executeQuery()) {
-            row.next();
-            return row.getLong(1);
+            if (!row.next()) {
+                return 0; // it was dropped
+            }
+            long moved = row.getLong(1);
+            if (moved > 0) {
+                onAppend.accept(row.getString(2));
+            }
+            return moved;
         } catch (SQLException e) {
             if (Failure.of(e) == Failure.LOCKED) {
                 return 0;

@@ -28,6 +28,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** {@link Publisher} on the log and the outbox. What is under way is bounded in bytes; beyond that, callers wait. */
 public final class BatchingPublisher implements Publisher, AutoCloseable {
@@ -40,7 +41,7 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
     private final Relay relay;
     private final Appender appender;
     private final TopicCatalogue topics;
-    private final Runnable onAppend;
+    private final Consumer<String> onAppend;
     private final int budget =
             (int) (Math.min(LARGEST_BUDGET, Runtime.getRuntime().maxMemory() / 8) / UNIT);
     private final Semaphore room = new Semaphore(budget, true);
@@ -62,10 +63,15 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
     /**
      * A publisher for one process.
      *
-     * @param onAppend told after each batch that went straight into the log
+     * @param onAppend told the topic of each batch that went straight into the log
      */
     public BatchingPublisher(
-            Database database, Codec codec, Outbox outbox, Relay relay, TopicCatalogue topics, Runnable onAppend) {
+            Database database,
+            Codec codec,
+            Outbox outbox,
+            Relay relay,
+            TopicCatalogue topics,
+            Consumer<String> onAppend) {
         this.codec = codec;
         this.outbox = outbox;
         this.relay = relay;
@@ -152,7 +158,7 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
         Submission submission = new Submission(messages, awaited);
         room.acquireUninterruptibly(share(submission));
         flights.computeIfAbsent(
-                        messages.getFirst().topic(), topic -> new Flights(appender, topics, crew, new Landing()))
+                        messages.getFirst().topic(), topic -> new Flights(appender, topics, crew, new Landing(topic)))
                 .submit(submission);
         return submission.receipts();
     }
@@ -200,10 +206,16 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
     }
 
     private final class Landing implements Flights.Landing {
+        private final String topic;
+
+        Landing(String topic) {
+            this.topic = topic;
+        }
+
         @Override
         public void landed(boolean direct) {
             if (direct) {
-                onAppend.run();
+                onAppend.accept(topic);
             } else {
                 relay.expect();
             }

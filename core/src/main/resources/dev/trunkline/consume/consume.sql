@@ -29,7 +29,7 @@ order by w.group_name, w.id
 select k.partition, k.key, k.starts from trunkline.wanted_key k where k.subscription = ? and k.partition = any (?)
 
 -- name: beginSession
-select trunkline.begin_session(?, ?::interval)
+select trunkline.begin_session(?, ?::interval), trunkline.timeline()
 
 -- name: beat
 select trunkline.beat(?)
@@ -81,7 +81,7 @@ select trunkline.skip_catch_up(?, ?)
 select a.strand, a."offset", a.attempts from trunkline.attempt a where a.subscription = ? and a.strand = any (?)
 
 -- name: release
-select trunkline.release(?, ?, ?, ?)
+select trunkline.release(?, ?, ?, ?, ?)
 
 -- name: record
 select trunkline.record(?, ?, ?, ?, ?, ?, ?, ?)

@@ -27,4 +27,4 @@ select t.max_payload_bytes from trunkline.topic t where t.name = ?
 select p.topics, p.next_due, p.slot from trunkline.pending() p
 
 -- name: relay
-select trunkline.relay(?)
+select trunkline.relay(t.id), t.name from trunkline.topic t where t.id = ?

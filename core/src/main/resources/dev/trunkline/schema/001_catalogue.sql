@@ -1,10 +1,18 @@
 -- What exists: the installation, its topics, their lanes and their segments.
 
+-- Where the server is in its history: a standby that takes over, or a server that was set back in time, goes on in another timeline.
+create function trunkline.timeline() returns text
+    language sql stable
+    return substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8);
+
 create table trunkline.installation (
     only_row             boolean primary key default true check (only_row),
     -- Transaction ids in the outbox mean something in this cluster and database only.
     system_identifier    bigint not null,
     database             oid not null,
+    -- In which timeline of the server it is, and since when that is known.
+    timeline             text not null default trunkline.timeline(),
+    timeline_since       timestamptz not null default clock_timestamp(),
     outbox_slot          int not null default 0,
     outbox_slot_since    timestamptz not null default clock_timestamp(),
     idempotency_slot     int not null default 0,
@@ -19,6 +27,29 @@ insert into trunkline.installation (system_identifier, database)
 select c.system_identifier, d.oid
 from pg_control_system() c, pg_database d
 where d.datname = current_database();
+
+-- In another timeline, what was committed last before may be lost, and its numbers are given again: offsets, epochs, ids of sessions, groups and
+-- segments. What a process remembers of before may mean something else: so a session lives in one timeline only (see beat, take and record). And the
+-- first who notices has all numbers but offsets go on far from where they were, before he gives any.
+create function trunkline.notice_failover() returns void
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from trunkline.installation i where i.timeline = trunkline.timeline();
+    if found then
+        return;
+    end if;
+    update trunkline.installation i set timeline = trunkline.timeline(), timeline_since = clock_timestamp() where i.timeline <> trunkline.timeline();
+    if not found then
+        return; -- somebody else was faster
+    end if;
+    perform setval(c.oid, nextval(c.oid) + 1000000)
+    from pg_class c
+    where c.relkind = 'S' and c.relnamespace = (select k.relnamespace from pg_class k where k.oid = 'trunkline.installation'::regclass);
+    perform from trunkline.holder h order by h.subscription, h.partition for update;
+    update trunkline.holder h set epoch = h.epoch + 1000000;
+end $$;
 
 create table trunkline.topic (
     id                 int generated always as identity primary key,

@@ -10,6 +10,7 @@ as $$
 declare
     segment_id int;
 begin
+    perform trunkline.notice_failover();
     insert into trunkline.segment (topic, bases, times) values (a_topic, a_bases, a_times) returning id into segment_id;
     execute format($ddl$
         create table trunkline.segment_%1$s (like trunkline.segment_shape including all)

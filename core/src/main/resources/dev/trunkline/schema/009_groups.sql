@@ -37,6 +37,8 @@ create table trunkline.session (
     beat_at     timestamptz not null default clock_timestamp(),
     -- For how long others believe in it without a beat.
     lease       interval not null,
+    -- It is nobody in another one.
+    timeline    text not null default trunkline.timeline(),
     started_at  timestamptz not null default clock_timestamp(),
     -- The beat that the last sweep found, and how many before it had found the same.
     swept_beat  bigint,
@@ -115,6 +117,7 @@ declare
     how text := coalesce(a_start, (select i.default_start from trunkline.installation i));
     starts bigint[];
 begin
+    perform trunkline.notice_failover();
     -- A topic that has waited for its first group is changed below.
     perform from trunkline.topic k where k.name = a_topic and k.accepts_bytes < 0 for no key update;
     select k.* into t from trunkline.topic k where k.name = a_topic for share;
@@ -165,19 +168,26 @@ begin
 end $$;
 
 create function trunkline.begin_session(a_name text, a_lease interval default '10 seconds') returns bigint
-    language sql security definer
+    language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    insert into trunkline.session (name, lease) values (a_name, a_lease) returning id
-$$;
+declare
+    session_id bigint;
+begin
+    perform trunkline.notice_failover();
+    insert into trunkline.session (name, lease) values (a_name, a_lease) returning id into session_id;
+    return session_id;
+end $$;
 
--- Renews a session's beat. False: it was ended, and is no longer anybody.
+-- Renews a session's beat. False: it was ended, or a standby has taken over, and it is no longer anybody.
 create function trunkline.beat(a_session bigint) returns boolean
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    update trunkline.session s set beat = s.beat + 1, beat_at = clock_timestamp() where s.id = a_session and s.ended_at is null;
+    perform trunkline.notice_failover();
+    update trunkline.session s set beat = s.beat + 1, beat_at = clock_timestamp()
+    where s.id = a_session and s.ended_at is null and s.timeline = trunkline.timeline();
     return found;
 end $$;
 
@@ -216,7 +226,7 @@ as $$
     delete from trunkline.member m where m.subscription = a_subscription and m.session = a_session
 $$;
 
--- Takes free partitions, and those of ended sessions, which were orphaned, at the next epoch. What the last owner did is read afterwards,
+-- Takes free partitions, and those that no live session holds, which were orphaned, at the next epoch. What the last owner did is read afterwards,
 -- in a statement of its own: this one may not yet see its last commit. First those that suit the caller: each of the group's members has a rank.
 create function trunkline.take(
     a_session bigint, a_subscription int, a_most int, a_only int[] default null, a_members int default 1, a_rank int default 0)
@@ -231,8 +241,8 @@ begin
         from trunkline.holder h
         where h.subscription = a_subscription
           and (a_only is null or h.partition = any (a_only))
-          and (h.session is null or exists (select from trunkline.session s where s.id = h.session and s.ended_at is not null))
-          and exists (select from trunkline.session s where s.id = a_session and s.ended_at is null)
+          and not exists (select from trunkline.session s where s.id = h.session and s.ended_at is null)
+          and exists (select from trunkline.session s where s.id = a_session and s.ended_at is null and s.timeline = trunkline.timeline())
         order by h.partition % a_members <> a_rank, h.partition limit a_most for update of h skip locked
     )
     update trunkline.holder h set session = a_session, epoch = h.epoch + 1
@@ -265,7 +275,7 @@ as $$
 $$;
 
 -- Records what was done, for all groups of a process in one statement. Returns the numbers of the rows that were accepted; the others are fenced:
--- somebody else owns their partition now.
+-- somebody else owns their partition now, or the log may be another one (see notice_failover).
 create function trunkline.record(
     a_session bigint, a_subscriptions int[], a_partitions int[], a_strands int[], a_epochs bigint[], a_sequences bigint[], a_done text[],
     a_rejected text[] default null) returns int[]
@@ -275,6 +285,10 @@ as $$
 declare
     held int[];
 begin
+    perform from trunkline.session s where s.id = a_session and s.timeline = trunkline.timeline();
+    if not found then
+        return null;
+    end if;
     select array_agg(k.n) into held
     from (
         select i.n

@@ -361,14 +361,15 @@ as $$
     on conflict (subscription, strand, "offset") do update set session = excluded.session, alone = excluded.alone
 $$;
 
--- Lets go of partitions that are still held at these epochs. Who has not heard that it was done, and took one again, keeps it.
-create function trunkline.release(a_session bigint, a_subscription int, a_partitions int[], a_epochs bigint[]) returns void
+-- Lets go of partitions that are still held at these epochs. Who has not heard that it was done, and took one again, keeps it. One that was orphaned
+-- and whose suspects are not worked off is orphaned still for who takes it next: it is held by nobody, session 0.
+create function trunkline.release(a_session bigint, a_subscription int, a_partitions int[], a_epochs bigint[], a_orphaned boolean[] default null) returns void
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
     with freed as (
-        update trunkline.holder h set session = null
-        from unnest(a_partitions, a_epochs) as i (partition, epoch)
+        update trunkline.holder h set session = case when i.orphaned then 0 end
+        from unnest(a_partitions, a_epochs, a_orphaned) as i (partition, epoch, orphaned)
         where h.subscription = a_subscription and h.partition = i.partition and h.epoch = i.epoch and h.session = a_session
         returning h.partition
     )

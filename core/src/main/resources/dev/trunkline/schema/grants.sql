@@ -15,7 +15,7 @@ begin
         alter default privileges in schema trunkline grant select on tables to trunkline_reader;
         grant execute on function trunkline.as_text, trunkline.as_json, trunkline.segment_messages, trunkline.read,
             trunkline.partition_of, trunkline.offset_at, trunkline.bounds, trunkline.done, trunkline.cursors, trunkline.cursor_of, trunkline.lag,
-            trunkline.group_progress, trunkline.matches to trunkline_reader;
+            trunkline.group_progress, trunkline.matches, trunkline.timeline to trunkline_reader;
     end if;
     if exists (select from pg_roles r where r.rolname = 'trunkline_app') then
         grant usage on schema trunkline to trunkline_app;

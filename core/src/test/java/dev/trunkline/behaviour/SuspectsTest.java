@@ -161,4 +161,26 @@ class SuspectsTest {
         mayEnd.countDown();
         Awaitility.await().until(() -> seen.size() == 1);
     }
+
+    @Test
+    void an_orphan_stays_one_until_all_that_was_suspect_is_handled() {
+        String holder =
+                "select h.session from trunkline.holder h join trunkline.subscription s on s.id = h.subscription"
+                        + " where s.group_name = 'g'";
+        start(1).close();
+        orphan();
+        ConsumerGroup<String> group = start(1);
+        Awaitility.await().until(() -> !database.query(holder).contains("0"));
+        publish("t", "handled");
+        Awaitility.await().until(() -> seen.size() == 1);
+        group.close();
+        assertThat(database.query(holder)).containsExactly("0");
+        ConsumerGroup<String> next = start(1);
+        for (int i = 0; i < 2_000; i++) {
+            publish("t", "innocent " + i);
+        }
+        Awaitility.await().timeout(Duration.ofSeconds(60)).until(() -> seen.size() == 2_001);
+        next.close();
+        assertThat(database.query(holder)).containsExactly("null");
+    }
 }

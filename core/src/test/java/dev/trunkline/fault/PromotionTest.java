@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.trunkline.GroupListener;
 import dev.trunkline.IncompatibleDatabaseException;
 import dev.trunkline.Message;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Receipt;
+import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
@@ -25,7 +27,12 @@ import java.nio.file.StandardCopyOption;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -35,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** F20: failover to a synchronous standby. */
+/** F20: failover to a standby, which has everything or lacks the last of it. */
 @Tag("fault")
 class PromotionTest {
 
@@ -134,6 +141,85 @@ class PromotionTest {
         try (Trunkline trunkline = onStandby().open()) {
             Verdict.on(trunkline, promoted, "orders", history, "seed " + seed);
         }
+    }
+
+    @Test
+    void groups_handle_what_is_appended_where_the_log_was_lost() throws SQLException {
+        database.execute("alter system reset synchronous_standby_names");
+        database.query("select pg_reload_conf()");
+        DataSource promoted = standby.dataSource(database.name());
+        try (Trunkline trunkline = Trunkline.builder()
+                .url(urlOfBoth(), primary.user(), primary.password())
+                .lease(Duration.ofSeconds(2))
+                .open()) {
+            trunkline
+                    .topics()
+                    .create(TopicConfiguration.pubSub("news").withPartitions(1).withLanes(1));
+            Map<String, Set<String>> handled = new ConcurrentHashMap<>();
+            List<Long> ahead = new CopyOnWriteArrayList<>();
+            for (String name : List.of("one", "other")) { // two share what they read
+                Set<String> its = ConcurrentHashMap.newKeySet();
+                handled.put(name, its);
+                trunkline
+                        .createConsumerGroup(name, "news", byte[].class)
+                        .addConsumer(
+                                name, delivery -> its.add(delivery.message().text()))
+                        .listener(new GroupListener() {
+                            @Override
+                            public void aheadOfLog(int partition, long cursor, long end) {
+                                ahead.add(cursor - end);
+                            }
+                        })
+                        .start(SubscriptionOptions.fromBeginning());
+            }
+            publish(trunkline, "kept", 10);
+            awaitAll(handled, "kept", 10);
+            cutOff(promoted);
+            publish(trunkline, "lost", 20);
+            awaitAll(handled, "lost", 20);
+            primary.kill();
+            assertThat(Sql.run(promoted, "select pg_promote()")).containsExactly("t");
+
+            publish(trunkline, "new", 5);
+            awaitAll(handled, "new", 5);
+            assertThat(ahead).hasSize(2).allMatch(lost -> lost >= 15);
+            publish(trunkline, "more", 25);
+            awaitAll(handled, "more", 25);
+
+            await().until(() -> Sql.run(promoted, "select cursor from trunkline.lag('one', 'news')")
+                    .equals(List.of("40")));
+            assertThat(Sql.run(promoted, "select min(epoch) > 1000000 from trunkline.holder"))
+                    .containsExactly("t");
+        }
+    }
+
+    /** It has what there is now, and nothing more. */
+    private void cutOff(DataSource from) throws SQLException {
+        String here = database.query("select pg_current_wal_flush_lsn()").getFirst();
+        await().until(() -> Sql.run(from, "select pg_last_wal_replay_lsn() >= '" + here + "'")
+                .equals(List.of("t")));
+        Sql.run(from, "alter system set primary_conninfo = ''");
+        Sql.run(from, "select pg_reload_conf()");
+        await().until(() ->
+                database.query("select pid from pg_stat_replication").isEmpty());
+    }
+
+    private static void publish(Trunkline trunkline, String what, int count) {
+        for (int i = 0; i < count; i++) {
+            String value = what + i;
+            await().ignoreExceptions()
+                    .until(() -> trunkline
+                                    .publisher()
+                                    .publish(Message.of("news", value).withIdempotencyKey(value))
+                            != null);
+        }
+    }
+
+    private static void awaitAll(Map<String, Set<String>> handled, String what, int count) {
+        List<String> all = IntStream.range(0, count).mapToObj(i -> what + i).toList();
+        await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(() -> assertThat(handled.values())
+                        .allSatisfy(its -> assertThat(its).containsAll(all)));
     }
 
     private void standbyIsRefused() {

@@ -231,7 +231,7 @@ class BlockCacheTest {
         }
         assertThat(pool.borrowed()).isEqualTo(before);
         publish(10, 11);
-        bell.ring();
+        bell.ring("t");
         for (Reading reading : readers) {
             assertThat(read(reading, 10, 50)).containsExactlyElementsOf(texts(10, 11));
             assertThat(read(reading, 11, 50)).isEmpty();
@@ -247,7 +247,7 @@ class BlockCacheTest {
         Asking early = new Asking(() -> read(readers.get(0), 10, 50));
         pool.awaitHeld();
         publish(10, 11);
-        bell.ring();
+        bell.ring("t");
         Asking late = new Asking(() -> read(readers.get(1), 10, 50));
         late.awaitWaiting();
         pool.letGo();
@@ -272,7 +272,7 @@ class BlockCacheTest {
         assertThat(read(readers.get(0), 0, 50)).hasSize(30);
         database.query("select trunkline.roll_segment(1)");
         publish(10, 20);
-        bell.ring();
+        bell.ring("t");
         long[] positions = {5, 10, 10};
         assertThat(texts(readers.get(0).read(STRANDS, positions, 50))).containsAll(texts(5, 10, 0));
         for (Reading reading : readers) {
@@ -287,7 +287,7 @@ class BlockCacheTest {
         readers.forEach(reading -> read(reading, 5, 50));
         database.query("select trunkline.roll_segment(1)");
         publish(10, 20);
-        bell.ring();
+        bell.ring("t");
         assertThat(database.query("select trunkline.drop_segment(1, '{10, 10, 10}')"))
                 .containsExactly("1");
         assertThat(read(readers.get(1), 5, 50)).containsExactlyElementsOf(texts(5, 10));
@@ -343,7 +343,7 @@ class BlockCacheTest {
             int roll = random.nextInt(100);
             if (roll < 5) {
                 publish(end, end += 1 + random.nextInt(20));
-                bell.ring();
+                bell.ring("t");
             } else if (roll == 5) {
                 database.query("select trunkline.roll_segment(1)");
             }
@@ -401,7 +401,7 @@ class BlockCacheTest {
         }
         for (int from = 0; from < all; from += 20) {
             publish(from, from + 20);
-            bell.ring();
+            bell.ring("t");
         }
         for (Asking asking : askings) {
             assertThat(asking.answer()).isEmpty();

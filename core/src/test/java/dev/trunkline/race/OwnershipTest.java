@@ -75,6 +75,17 @@ class OwnershipTest {
                 .containsExactly("0|5");
     }
 
+    /** The enemy: what its last owner died of is still to be handled when the partition is handed on, and kills one after the other. */
+    @Test
+    void an_orphan_that_is_handed_on_before_its_suspects_are_handled_is_still_one() {
+        database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+        long session = database.number("select trunkline.begin_session('s')");
+        database.query("select epoch from trunkline.take(?, 1, 2)", session);
+        database.query("select trunkline.release(?, 1, '{0,1}', '{1,1}', '{true,false}')", session);
+        assertThat(database.query("select partition, orphaned from trunkline.take(?, 1, 2)", session))
+                .containsExactlyInAnyOrder("0|t", "1|f");
+    }
+
     @Test
     void a_release_that_comes_late_does_not_free_what_was_taken_again() {
         database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");

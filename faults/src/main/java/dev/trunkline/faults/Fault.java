@@ -75,15 +75,17 @@ record Fault(
         ISLAND,
         /** The crowd reaches the server through a pooler. */
         POOLER,
-        /** The server has a standby. */
+        /** The server has a standby, which commits wait for. */
         STANDBY,
+        /** The server has a standby that nobody waits for. */
+        LATE_STANDBY,
         /** The server and some processes have clocks that can be set. */
         CLOCKS;
 
         /** What this machine lacks for it. */
         Optional<String> lacks() {
             return switch (this) {
-                case PLAIN, POOLER, STANDBY -> Optional.empty();
+                case PLAIN, POOLER, STANDBY, LATE_STANDBY -> Optional.empty();
                 case DISK -> Disk.lacks();
                 case ISLAND -> Island.lacks();
                 case CLOCKS -> Clock.lacks();

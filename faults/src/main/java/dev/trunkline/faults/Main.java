@@ -101,11 +101,11 @@ public final class Main implements Callable<Integer> {
         boolean clean = true;
         for (Fault fault : chosen) {
             clean &= run(fault, first, report);
+            if (page != null) {
+                report.write(page, "./trunkline faults " + String.join(" ", arguments()), postgres);
+            }
         }
         System.out.println(report.sum());
-        if (page != null) {
-            report.write(page, "./trunkline faults " + String.join(" ", arguments()), 18);
-        }
         return clean ? 0 : 1;
     }
 

@@ -28,7 +28,12 @@ final class NeighbourMain {
                             GROUP,
                             TopicPattern.name(NeighbourFaults.PREFIX + "*"),
                             Value.class,
-                            group -> group.addConsumer("c", handlers::handle))
+                            group -> group.addConsumer("c", delivery -> {
+                                if (delivery.attempt() == 1 && NeighbourFaults.isStumblingBlock(delivery.payload())) {
+                                    throw new IllegalStateException("the hot key fails once, and all of it waits");
+                                }
+                                handlers.handle(delivery);
+                            }))
                     .start(ConsumerMain.Patience.USUAL.options());
             Crowd.sayStarted();
             Crowd.awaitStop();

@@ -33,6 +33,7 @@ final class Pair implements AutoCloseable {
     private final Path directory;
     private final Function<Path, EmbeddedPostgresBuilder> servers;
     private final List<FaultProxy> lines;
+    private final boolean awaited;
     private EmbeddedPostgres primary;
     private EmbeddedPostgres standby;
     private int made;
@@ -42,17 +43,20 @@ final class Pair implements AutoCloseable {
      *
      * @param directory where standbys have their data
      * @param servers how a server is started in a directory
+     * @param awaited whether a commit waits for the standby
      */
     Pair(
             EmbeddedPostgres primary,
             Path directory,
             Function<Path, EmbeddedPostgresBuilder> servers,
-            List<FaultProxy> lines)
+            List<FaultProxy> lines,
+            boolean awaited)
             throws IOException, SQLException {
         this.primary = primary;
         this.directory = directory;
         this.servers = servers;
         this.lines = lines;
+        this.awaited = awaited;
         this.standby = newStandby();
     }
 
@@ -64,6 +68,20 @@ final class Pair implements AutoCloseable {
         primary = standby;
         standby = old;
         lines.forEach(line -> line.lead(primary.port()));
+    }
+
+    /** The standby gets what there is now, and nothing more. */
+    void cutOff() throws SQLException {
+        String here = ask(primary, "select pg_current_wal_flush_lsn()");
+        Trial.await(
+                "the standby has caught up",
+                () -> ask(standby, "select pg_last_wal_replay_lsn() >= '" + here + "'")
+                        .equals("t"));
+        execute(standby, "alter system set primary_conninfo = ''");
+        execute(standby, "select pg_reload_conf()");
+        Trial.await(
+                "the standby is cut off",
+                () -> ask(primary, "select count(*) from pg_stat_replication").equals("0"));
     }
 
     /** The old primary comes back, where nobody is led to; it is given up, and there is a standby again. */
@@ -89,20 +107,18 @@ final class Pair implements AutoCloseable {
                         "host=127.0.0.1 port=%d user=%s password=%s"
                                 .formatted(primary.port(), primary.user(), primary.password()))
                 .start();
-        execute(primary, "alter system set synchronous_standby_names = '*'");
-        execute(primary, "select pg_reload_conf()");
-        Trial.await("the standby is synchronous", this::isSynchronous);
-        // Commits of before were not waited for: this one is, and they lie before it.
-        execute(primary, "select pg_current_xact_id()");
-        return server;
-    }
-
-    private boolean isSynchronous() throws SQLException {
-        try (Connection connection = primary.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("select from pg_stat_replication where sync_state = 'sync'")) {
-            return row.next();
+        if (awaited) {
+            execute(primary, "alter system set synchronous_standby_names = '*'");
+            execute(primary, "select pg_reload_conf()");
         }
+        Trial.await(
+                "there is a standby",
+                () -> ask(primary, "select sync_state from pg_stat_replication").equals(awaited ? "sync" : "async"));
+        if (awaited) {
+            // Commits of before were not waited for: this one is, and they lie before it.
+            execute(primary, "select pg_current_xact_id()");
+        }
+        return server;
     }
 
     private void backUp(Path copy) throws IOException, SQLException {
@@ -121,6 +137,15 @@ final class Pair implements AutoCloseable {
         try (Connection connection = server.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
+        }
+    }
+
+    /** The first answer, empty if there is none. */
+    private static String ask(EmbeddedPostgres server, String sql) throws SQLException {
+        try (Connection connection = server.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            return row.next() ? row.getString(1) : "";
         }
     }
 

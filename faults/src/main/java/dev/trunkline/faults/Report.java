@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
 
 /** What came of the trials: a line for each as it ends, and in the end all of it as a page. */
 final class Report {
@@ -33,9 +32,11 @@ final class Report {
 
     void add(Fault fault, Trial.Result result) {
         Figures figures = result.verdict().figures();
-        String notes = result.worst().entrySet().stream()
-                .map(each -> "%s %.2f s at most".formatted(each.getKey(), each.getValue()))
-                .collect(Collectors.joining("; "));
+        List<String> notes = new ArrayList<>();
+        result.worst().forEach((what, seconds) -> notes.add("%s %.2f s at most".formatted(what, seconds)));
+        if (result.lost() > 0) {
+            notes.add("%,d lost of what the standby lacked".formatted(result.lost()));
+        }
         line(
                 fault,
                 "%,d".formatted(result.events()),
@@ -44,7 +45,7 @@ final class Report {
                 "%,d".formatted(figures.duplicates()),
                 "%.0f%%".formatted(100 * result.load()),
                 "%,d".formatted(violations(result)) + (fault.loses() ? ", as there must be" : ""),
-                notes);
+                String.join("; ", notes));
         if (fault.loses()) {
             controls++;
         } else {
@@ -57,7 +58,8 @@ final class Report {
     }
 
     void fail(Fault fault, Exception e) {
-        line(fault, "", "", "", "", "", "", "did not end: " + e.getMessage());
+        // What it says may name places of this machine: that is for who sits before it.
+        line(fault, "", "", "", "", "", "", "did not end: " + e.getClass().getSimpleName());
     }
 
     private void line(Fault fault, String... cells) {

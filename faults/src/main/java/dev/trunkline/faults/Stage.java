@@ -59,9 +59,10 @@ final class Stage implements AutoCloseable {
             Workload.create(direct);
             this.island = fault.site() == Site.ISLAND ? keep(Island.create(server.port())) : null;
             this.pooler = fault.site() == Site.POOLER ? keep(pool()) : null;
-            if (fault.site() == Site.STANDBY) {
+            if (fault.site() == Site.STANDBY || fault.site() == Site.LATE_STANDBY) {
                 FaultProxy aside = keep(new FaultProxy(server.port()));
-                this.pair = keep(new Pair(server, directory, this::builder, List.of(line, aside)));
+                this.pair = keep(
+                        new Pair(server, directory, this::builder, List.of(line, aside), fault.site() == Site.STANDBY));
                 this.address = direct.by(aside.jdbcUrl(DATABASE));
             } else {
                 this.pair = null;

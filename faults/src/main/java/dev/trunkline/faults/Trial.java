@@ -16,6 +16,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +41,7 @@ final class Trial implements AutoCloseable {
     private final Random random;
     private final Stage stage;
     private final Map<String, Double> worst = new TreeMap<>();
+    private final List<Oblivion.Span> forgotten = new ArrayList<>();
     private int events;
 
     Trial(Fault fault, Path journals, long seed) throws Exception {
@@ -60,9 +62,16 @@ final class Trial implements AutoCloseable {
      * @param events how often something bad was done
      * @param load messages handled in a second while it was done, as a part of those before
      * @param worst the most seconds that something took
+     * @param lost messages that were acknowledged by a server whose successor had not heard of them
      * @param problem why it did not come to its end
      */
-    record Result(int events, double load, Map<String, Double> worst, Verdict verdict, Optional<Exception> problem) {
+    record Result(
+            int events,
+            double load,
+            Map<String, Double> worst,
+            long lost,
+            Verdict verdict,
+            Optional<Exception> problem) {
 
         /** Whether all promises were kept; or, of a control, whether one was broken. */
         boolean isAsItShouldBe(Fault fault) {
@@ -98,7 +107,8 @@ final class Trial implements AutoCloseable {
             stage.crowd().close();
         }
         Evidence.write(stage.address(), stage.journal());
-        return new Result(events, load, worst, Checker.check(journals, LIMITS), Optional.ofNullable(problem));
+        long lost = Oblivion.take(journals, forgotten);
+        return new Result(events, load, worst, lost, Checker.check(journals, LIMITS), Optional.ofNullable(problem));
     }
 
     private void strikeFor(Duration duration) throws Exception {
@@ -133,6 +143,11 @@ final class Trial implements AutoCloseable {
         action.run();
         stage.journal().end(call, Outcome.OK);
         events++;
+    }
+
+    /** The server of this time is gone, and the one that took its place had not heard of it: what it lacks may be lost, and nothing else. */
+    void forget(long began, long ended) {
+        forgotten.add(new Oblivion.Span(began, ended));
     }
 
     /** Something that is to be told has taken its time. */
