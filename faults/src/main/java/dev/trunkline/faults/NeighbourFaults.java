@@ -6,6 +6,7 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.checker.Event;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Way;
+import dev.trunkline.faults.PublisherMain.Habits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -47,7 +48,9 @@ final class NeighbourFaults {
     }
 
     static List<Fault> all() {
-        return List.of(new Fault("F27", "flood one of 1,000 topics, most of it one key", NeighbourFaults::strike));
+        // Others do little: what makes the quiet topic wait is to be the noise.
+        return List.of(new Fault("F27", "flood one of 1,000 topics, most of it one key", NeighbourFaults::strike)
+                .with(new Habits(1, 100, 0, 5)));
     }
 
     private static void strike(Trial trial) throws Exception {
