@@ -188,7 +188,9 @@ public final class Doorbell implements AutoCloseable {
         if (topics.isEmpty()) {
             bell.ringAll();
         } else if (!topics.equals(TEST)) {
-            topics.lines().forEach(bell::ring);
+            for (String topic : topics.split("\n", -1)) {
+                bell.ring(topic);
+            }
         }
     }
 
