@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param settings of the server of its trials
  * @param site where its trials take place
  * @param loses whether it is a control: something that was acknowledged must be lost
+ * @param tally what of its trials counts as an event
  */
 record Fault(
         String id,
@@ -26,35 +27,40 @@ record Fault(
         Patience patience,
         Map<String, String> settings,
         Site site,
-        boolean loses) {
+        boolean loses,
+        Tally tally) {
 
     /** Settings that older servers do not know. */
     private static final Map<String, Integer> SINCE = Map.of("max_notify_queue_pages", 17);
 
     Fault(String id, String title, Deed deed) {
-        this(id, title, deed, Habits.USUAL, Patience.USUAL, Map.of(), Site.PLAIN, false);
+        this(id, title, deed, Habits.USUAL, Patience.USUAL, Map.of(), Site.PLAIN, false, Tally.STRIKES);
     }
 
     Fault with(Habits newHabits) {
-        return new Fault(id, title, deed, newHabits, patience, settings, site, loses);
+        return new Fault(id, title, deed, newHabits, patience, settings, site, loses, tally);
     }
 
     Fault with(Patience newPatience) {
-        return new Fault(id, title, deed, habits, newPatience, settings, site, loses);
+        return new Fault(id, title, deed, habits, newPatience, settings, site, loses, tally);
     }
 
     Fault with(String setting, String value) {
         Map<String, String> more = new HashMap<>(settings);
         more.put(setting, value);
-        return new Fault(id, title, deed, habits, patience, more, site, loses);
+        return new Fault(id, title, deed, habits, patience, more, site, loses, tally);
     }
 
     Fault on(Site newSite) {
-        return new Fault(id, title, deed, habits, patience, settings, newSite, loses);
+        return new Fault(id, title, deed, habits, patience, settings, newSite, loses, tally);
     }
 
     Fault mustLose() {
-        return new Fault(id, title, deed, habits, patience, settings, site, true);
+        return new Fault(id, title, deed, habits, patience, settings, site, true, tally);
+    }
+
+    Fault counting(Tally newTally) {
+        return new Fault(id, title, deed, habits, patience, settings, site, loses, newTally);
     }
 
     /** What is lacking for it on this machine, with a server of this version. */

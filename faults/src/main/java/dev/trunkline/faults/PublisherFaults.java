@@ -7,13 +7,17 @@ import java.util.List;
 final class PublisherFaults {
 
     private static final Habits LATE = new Habits(6, 10, 5_000, 5);
-    private static final Habits FICKLE = new Habits(6, 10, 500, 20);
+    private static final Habits FICKLE = new Habits(6, 10, 200, 20);
 
     private PublisherFaults() {}
 
     static List<Fault> all() {
         return List.of(
-                new Fault("F7", "commit up to 5 s after the publish", trial -> trial.awaitMore(500)).with(LATE),
-                new Fault("F8", "roll 20 % back", trial -> trial.awaitMore(500)).with(FICKLE));
+                new Fault("F7", "commit up to 5 s after the publish", trial -> trial.awaitMore(500))
+                        .with(LATE)
+                        .counting(Tally.TRANSACTIONS),
+                new Fault("F8", "roll 20 % back", trial -> trial.awaitMore(500))
+                        .with(FICKLE)
+                        .counting(Tally.ROLLBACKS));
     }
 }

@@ -111,7 +111,7 @@ final class Report {
                 **%s.**
 
                 Each line is a trial of its own: a server, publishers and consumers in processes of their own, all of them writing down what they do; then the
-                checker ([what it checks](../checker.md)). Events are how often the bad thing was done; duplicates are messages that came again after a fault, none came again without;
+                checker ([what it checks](../checker.md)). Events are how often the bad thing was done (in F7 and F8, by publishers: late commits, transactions rolled back); duplicates are messages that came again after a fault, none came again without;
                 load is what was handled in a second meanwhile, as a part of what was handled before.
 
                 | | fault | events | published | handled | duplicates | load | violations | |

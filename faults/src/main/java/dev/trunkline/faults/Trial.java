@@ -108,7 +108,13 @@ final class Trial implements AutoCloseable {
         }
         Evidence.write(stage.address(), stage.journal());
         long lost = Oblivion.take(journals, forgotten);
-        return new Result(events, load, worst, lost, Checker.check(journals, LIMITS), Optional.ofNullable(problem));
+        return new Result(
+                fault.tally().count(events, journals),
+                load,
+                worst,
+                lost,
+                Checker.check(journals, LIMITS),
+                Optional.ofNullable(problem));
     }
 
     private void strikeFor(Duration duration) throws Exception {
