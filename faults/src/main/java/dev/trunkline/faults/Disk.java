@@ -13,11 +13,12 @@ final class Disk implements AutoCloseable {
     private static final String CUT =
             "open(F, '<', $ARGV[0]) or die $!; my $how = pack('L', 2); ioctl(F, 0x8004587d, $how) or die $!";
 
-    private final Path image;
+    private final Path directory;
     private final Path mount;
+    private int images;
 
-    private Disk(Path image, Path mount) {
-        this.image = image;
+    private Disk(Path directory, Path mount) {
+        this.directory = directory;
         this.mount = mount;
     }
 
@@ -29,9 +30,9 @@ final class Disk implements AutoCloseable {
     }
 
     static Disk create(Path directory) throws IOException, InterruptedException {
-        Disk disk = new Disk(directory.resolve("disk.image"), Files.createDirectories(directory.resolve("disk")));
-        Shell.run("fallocate", "-l", MEGABYTES + "M", disk.image.toString());
-        Shell.run("mkfs.ext4", "-q", "-F", "-m", "0", disk.image.toString());
+        Disk disk = new Disk(directory, Files.createDirectories(directory.resolve("disk")));
+        Shell.run("fallocate", "-l", MEGABYTES + "M", disk.image().toString());
+        Shell.run("mkfs.ext4", "-q", "-F", "-m", "0", disk.image().toString());
         disk.mount();
         return disk;
     }
@@ -40,9 +41,13 @@ final class Disk implements AutoCloseable {
         return mount;
     }
 
-    /** By a device of its own: one that has been mounted before would bring back what it was cut off with. It goes when nobody uses it. */
+    private Path image() {
+        return directory.resolve("disk-" + images + ".image");
+    }
+
+    /** The device goes when nobody uses it. */
     private void mount() throws IOException, InterruptedException {
-        String device = Shell.run("losetup", "--find", "--show", image.toString());
+        String device = Shell.run("losetup", "--find", "--show", image().toString());
         Shell.run("mount", device, mount.toString());
         Shell.run("losetup", "--detach", device);
     }
@@ -52,9 +57,16 @@ final class Disk implements AutoCloseable {
         Shell.run("perl", "-e", CUT, mount.toString());
     }
 
-    /** As it comes back, by another device: who still has a file open has it on what was cut off, where nothing can be written. */
+    /**
+     * As it comes back. Who still has a file open has it on what was cut off, whose device may write what it had in its cache at any time: so what
+     * comes back is a copy of what had reached the disk.
+     */
     void restorePower() throws IOException, InterruptedException {
         Shell.run("umount", "-l", mount.toString());
+        Path before = image();
+        images++;
+        Shell.run("cp", "--sparse=always", before.toString(), image().toString());
+        Files.delete(before);
         mount();
     }
 
@@ -83,7 +95,7 @@ final class Disk implements AutoCloseable {
     public void close() {
         try {
             Shell.run("umount", "-l", mount.toString());
-            Files.delete(image);
+            Files.delete(image());
         } catch (IOException e) {
             System.err.println("the disk at " + mount + " was not taken away: " + e.getMessage());
         } catch (InterruptedException e) {
