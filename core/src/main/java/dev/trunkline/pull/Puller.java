@@ -21,6 +21,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +43,8 @@ public final class Puller<T> implements PullConsumer<T> {
     private final PullTable table;
     /** Whose tokens it takes; null: those of whatever topic. */
     private final @Nullable Integer subscription;
+
+    private final ReentrantLock looking = new ReentrantLock();
 
     private Puller(
             String group,
@@ -133,17 +137,38 @@ public final class Puller<T> implements PullConsumer<T> {
         }
     }
 
+    /** Of many that wait, one looks again and again; when it has found something, it is the next one's turn. */
     @Override
     public Optional<Batch<T>> pop(int max, Duration lease, Duration wait) throws InterruptedException {
         long deadline = System.nanoTime() + wait.toNanos();
-        while (true) {
-            long heard = bell.count();
-            Optional<Batch<T>> batch = pop(max, lease);
-            long left = deadline - System.nanoTime();
-            if (batch.isPresent() || left <= 0) {
-                return batch;
+        Optional<Batch<T>> batch = pop(max, lease);
+        if (batch.isPresent() || !looking.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+            return batch;
+        }
+        try {
+            while (true) {
+                long heard = rings();
+                batch = pop(max, lease);
+                long left = deadline - System.nanoTime();
+                if (batch.isPresent() || left <= 0) {
+                    return batch;
+                }
+                await(heard, Math.min(left, pollInterval.toNanos()));
             }
-            bell.await(heard, Math.min(left, pollInterval.toNanos()));
+        } finally {
+            looking.unlock();
+        }
+    }
+
+    private long rings() {
+        return subscription == null ? bell.count() : bell.count(topic);
+    }
+
+    private void await(long heard, long nanos) throws InterruptedException {
+        if (subscription == null) {
+            bell.await(heard, nanos);
+        } else {
+            bell.await(topic, heard, nanos);
         }
     }
 

@@ -13,6 +13,7 @@ begin
         grant usage on schema trunkline to trunkline_reader;
         grant select on all tables in schema trunkline to trunkline_reader;
         alter default privileges in schema trunkline grant select on tables to trunkline_reader;
+        revoke select on trunkline.api_key from trunkline_reader;
         grant execute on function trunkline.as_text, trunkline.as_json, trunkline.segment_messages, trunkline.read,
             trunkline.partition_of, trunkline.offset_at, trunkline.bounds, trunkline.done, trunkline.cursors, trunkline.cursor_of, trunkline.lag,
             trunkline.group_progress, trunkline.matches, trunkline.timeline to trunkline_reader;
@@ -21,6 +22,7 @@ begin
         grant usage on schema trunkline to trunkline_app;
         grant select on all tables in schema trunkline to trunkline_app;
         alter default privileges in schema trunkline grant select on tables to trunkline_app;
+        revoke select on trunkline.api_key from trunkline_app;
         grant usage on sequence trunkline.message_id to trunkline_app;
         for slot in 0 .. 3 loop
             execute format('grant insert (id, unit, due_at, topic, lane, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
@@ -34,5 +36,8 @@ begin
             trunkline.trim, trunkline.droppable, trunkline.pass_over, trunkline.open_or_close, trunkline.rename_shared_group,
             trunkline.match_topics, trunkline.want_keys, trunkline.begin_catch_up,
             trunkline.trace_progress, trunkline.trace from trunkline_app;
+        -- Who gives keys may do whatever the server may.
+        revoke execute on function trunkline.create_api_key, trunkline.find_api_key, trunkline.list_api_keys, trunkline.revoke_api_key,
+            trunkline.note_decision from trunkline_app;
     end if;
 end $$;

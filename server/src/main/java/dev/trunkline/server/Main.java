@@ -27,6 +27,7 @@ import picocli.CommandLine.TypeConversionException;
             MemberCommand.class,
             SchemaCommand.class,
             MigrateCommand.class,
+            ServeCommand.class,
             TopicsCommand.class,
             PublishCommand.class,
             TailCommand.class,

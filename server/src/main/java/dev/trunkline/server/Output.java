@@ -19,7 +19,7 @@ public final class Output {
     }
 
     /** The text of bytes, if they are UTF-8. */
-    static Optional<String> text(byte[] bytes) {
+    public static Optional<String> text(byte[] bytes) {
         try {
             return Optional.of(StandardCharsets.UTF_8
                     .newDecoder()

@@ -1,0 +1,72 @@
+package dev.trunkline.server.http;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** Who has decided what. Never what a message or a key says. */
+final class Decisions {
+
+    private static final int PAGE = 100;
+    private static final int LARGEST_PAGE = 1_000;
+
+    private final DataSource source;
+    private final String schema;
+
+    Decisions(DataSource source, String schema) {
+        this.source = source;
+        this.schema = schema;
+    }
+
+    /**
+     * Something that was decided.
+     *
+     * @param what the route
+     * @param target the path, as it was sent
+     */
+    record Decision(long id, Instant at, String who, String what, String target) {}
+
+    Route route() {
+        return Route.of("GET", "/v1/audit", Verb.ADMIN, this::list);
+    }
+
+    void note(String who, Route what, String target) throws SQLException {
+        try (Connection connection = source.getConnection();
+                PreparedStatement call = connection.prepareStatement("select " + schema + ".note_decision(?, ?, ?)")) {
+            call.setString(1, who);
+            call.setString(2, what.toString());
+            call.setString(3, target);
+            call.execute();
+        }
+    }
+
+    private void list(Exchange exchange) throws Exception {
+        exchange.allowQuery("after", "limit");
+        long after = exchange.query("after", 0, 0, Long.MAX_VALUE);
+        int limit = (int) exchange.query("limit", PAGE, 1, LARGEST_PAGE);
+        List<Decision> found = new ArrayList<>();
+        try (Connection connection = source.getConnection();
+                PreparedStatement query = connection.prepareStatement("select a.id, a.at, a.who, a.what, a.target from "
+                        + schema + ".audit_log a where a.id > ? order by a.id limit ?")) {
+            query.setLong(1, after);
+            query.setInt(2, limit + 1);
+            try (ResultSet row = query.executeQuery()) {
+                while (row.next()) {
+                    found.add(new Decision(
+                            row.getLong(1),
+                            row.getObject(2, OffsetDateTime.class).toInstant(),
+                            row.getString(3),
+                            row.getString(4),
+                            row.getString(5)));
+                }
+            }
+        }
+        exchange.answer(200, Page.of(found, limit, decision -> "" + decision.id()));
+    }
+}

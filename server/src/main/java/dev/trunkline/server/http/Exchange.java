@@ -1,0 +1,215 @@
+package dev.trunkline.server.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Fields;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.ObjectReader;
+
+/** A request and its answer. */
+final class Exchange {
+
+    static final String JSON = "application/json";
+    static final String LINES = "application/x-ndjson";
+
+    private static final long MOST_DISCARDED = 64 * 1024;
+
+    private final Request request;
+    private final Response response;
+    private final Map<String, String> path;
+    private final long mostBytes;
+    private @Nullable Fields query;
+
+    /** @param path what stands for the names in the route's template */
+    Exchange(Request request, Response response, Map<String, String> path, long mostBytes) {
+        this.request = request;
+        this.response = response;
+        this.path = path;
+        this.mostBytes = mostBytes;
+    }
+
+    // ---- what is asked ----
+
+    /** A part of the path. */
+    String path(String name) {
+        String value = path.get(name);
+        if (value == null) {
+            throw new IllegalStateException("the route has no {" + name + "}");
+        }
+        return value;
+    }
+
+    boolean has(String name) {
+        return path.containsKey(name);
+    }
+
+    /** A number in the path. */
+    long number(String name) {
+        try {
+            return Long.parseLong(path(name));
+        } catch (NumberFormatException e) {
+            throw Problem.of(name, "\"" + path(name) + "\" is no number");
+        }
+    }
+
+    Optional<String> header(String name) {
+        HttpField field = request.getHeaders().getField(name);
+        return Optional.ofNullable(field).map(HttpField::getValue);
+    }
+
+    /** Refuses what the route does not know: a misspelt name would be passed over else. */
+    void allowQuery(String... names) {
+        for (String name : query().getNames()) {
+            if (!Set.of(names).contains(name)) {
+                throw Problem.of(name, "there is no parameter \"" + name + "\" here");
+            }
+            if (query().getValues(name).size() > 1) {
+                throw Problem.of(name, "\"" + name + "\" is given twice");
+            }
+        }
+    }
+
+    Optional<String> query(String name) {
+        return Optional.ofNullable(query().getValue(name));
+    }
+
+    long query(String name, long otherwise, long least, long most) {
+        Optional<String> text = query(name);
+        if (text.isEmpty()) {
+            return otherwise;
+        }
+        try {
+            long value = Long.parseLong(text.get());
+            if (value >= least && value <= most) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            throw Problem.of(name, "\"" + text.get() + "\" is no number");
+        }
+        throw Problem.of(name, "\"" + name + "\" is between " + least + " and " + most + ", not " + text.get());
+    }
+
+    private Fields query() {
+        Fields fields = query;
+        if (fields == null) {
+            try {
+                fields = Request.extractQueryParameters(request, StandardCharsets.UTF_8);
+            } catch (RuntimeException e) {
+                throw Problem.badRequest("the query can not be read: it is not UTF-8, percent-encoded");
+            }
+            query = fields;
+        }
+        return fields;
+    }
+
+    /** What the body is said to be, without parameters; JSON if nothing is said. */
+    String contentType() {
+        String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
+        return type == null ? JSON : type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
+    }
+
+    /** The body, as far as it may go. */
+    InputStream body() {
+        if (request.getLength() > mostBytes) {
+            throw LimitedStream.tooLong(mostBytes);
+        }
+        return new LimitedStream(Content.Source.asInputStream(request), mostBytes);
+    }
+
+    /** Before a refusal: a body that is not read to its end would spoil what the caller sends next on the same connection. */
+    void discardBody() throws IOException {
+        if (request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING) || request.getLength() > MOST_DISCARDED) {
+            response.getHeaders().put(HttpHeader.CONNECTION, "close");
+        } else {
+            Content.Source.asInputStream(request).transferTo(OutputStream.nullOutputStream());
+        }
+    }
+
+    /** The body, however long it is. Whoever reads it keeps none of it. */
+    InputStream endlessBody() {
+        return Content.Source.asInputStream(request);
+    }
+
+    /** The body as JSON. */
+    <T> T body(Class<T> type) {
+        return type.cast(parsed(Json.MAPPER.readerFor(type)));
+    }
+
+    /** The body as JSON: a value, or an array of several. Some may be null. */
+    <T> List<@Nullable T> bodies(Class<T> type) {
+        ObjectReader reader =
+                Json.MAPPER.readerForListOf(type).with(DeserializationFeature.ACCEPT_SINGLE_VALUE_AS_ARRAY);
+        List<@Nullable T> values = new ArrayList<>();
+        for (Object value : (List<?>) parsed(reader)) {
+            values.add(type.cast(value));
+        }
+        return values;
+    }
+
+    private Object parsed(ObjectReader reader) {
+        if (!contentType().equals(JSON)) {
+            throw new Problem(415, "the body is to be " + JSON + ", not " + contentType());
+        }
+        try (InputStream in = body()) {
+            Object value = reader.readValue(in);
+            if (value == null) {
+                throw Problem.badRequest("the body is null");
+            }
+            return value;
+        } catch (JacksonException e) {
+            throw e.getCause() instanceof Problem problem ? problem : Json.problem(e);
+        } catch (IOException e) {
+            throw Problem.badRequest("the body did not come to its end");
+        }
+    }
+
+    // ---- what is answered ----
+
+    void answer(int status, @Nullable Object value) throws IOException {
+        response.setStatus(status);
+        if (value == null) {
+            return;
+        }
+        answer(status, JSON, Json.MAPPER.writeValueAsBytes(value));
+    }
+
+    void answer(int status, String contentType, byte[] bytes) throws IOException {
+        response.setStatus(status);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
+        response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes.length);
+        try (OutputStream out = Content.Sink.asOutputStream(response)) {
+            out.write(bytes);
+        }
+    }
+
+    void header(HttpHeader name, String value) {
+        response.getHeaders().put(name, value);
+    }
+
+    /** An answer that goes on. It is sent as it is flushed. */
+    OutputStream stream(String contentType) {
+        response.setStatus(200);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
+        response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+        return Content.Sink.asOutputStream(response);
+    }
+
+    boolean isAnswered() {
+        return response.isCommitted();
+    }
+}

@@ -1,0 +1,247 @@
+package dev.trunkline.server.http;
+
+import dev.trunkline.Trunkline;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Trunkline over HTTP. A request runs on a virtual thread; what it may is asked before anything of its body is read. */
+public final class HttpServer implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
+    private static final String PROBLEM = "application/problem+json";
+    private static final String BEARER = "bearer ";
+    private static final Duration IDLE = Duration.ofSeconds(90);
+    private static final Duration STOP = Duration.ofSeconds(20);
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
+    private static final int MOST_MESSAGES = 10_000;
+    private static final int HEADER_BYTES = 16 * 1024;
+
+    private final Server server;
+    private final ServerConnector connector;
+    private final Router router;
+    private final Optional<Keys> keys;
+    private final Optional<Decisions> decisions;
+    private final long mostBytes;
+    private volatile boolean stopping;
+
+    /**
+     * A server that does not listen yet.
+     *
+     * @param keys empty: whoever can reach it may do everything
+     * @param decisions where it is noted who has decided what; empty: nobody knows who
+     * @param mostBytes of a request's body, but for streams
+     */
+    HttpServer(
+            Trunkline trunkline,
+            Optional<Keys> keys,
+            Optional<Decisions> decisions,
+            String host,
+            int port,
+            long mostBytes) {
+        this.keys = keys;
+        this.decisions = decisions;
+        this.mostBytes = mostBytes;
+        this.router = new Router(routes(trunkline));
+        QueuedThreadPool threads = new QueuedThreadPool();
+        threads.setName("trunkline-http");
+        threads.setVirtualThreadsExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        this.server = new Server(threads);
+        HttpConfiguration configuration = new HttpConfiguration();
+        configuration.setSendServerVersion(false);
+        configuration.setRequestHeaderSize(HEADER_BYTES);
+        // Names are parts of paths, and may hold anything, if it is encoded.
+        configuration.setUriCompliance(UriCompliance.from(EnumSet.of(
+                UriCompliance.Violation.AMBIGUOUS_PATH_SEPARATOR,
+                UriCompliance.Violation.AMBIGUOUS_PATH_ENCODING,
+                UriCompliance.Violation.AMBIGUOUS_PATH_SEGMENT,
+                UriCompliance.Violation.AMBIGUOUS_EMPTY_SEGMENT,
+                UriCompliance.Violation.SUSPICIOUS_PATH_CHARACTERS)));
+        this.connector = new ServerConnector(server, new HttpConnectionFactory(configuration));
+        connector.setHost(host);
+        connector.setPort(port);
+        connector.setIdleTimeout(IDLE.toMillis());
+        server.addConnector(connector);
+        server.setHandler(new GracefulHandler(new Front()));
+        server.setErrorHandler(this::refuseUnread);
+        server.setStopTimeout(STOP.toMillis());
+    }
+
+    private List<Route> routes(Trunkline trunkline) {
+        List<Route> routes = new ArrayList<>();
+        routes.add(Route.open("GET", "/health", exchange -> exchange.answer(200, Map.of("status", "UP"))));
+        routes.add(Route.open("GET", "/ready", exchange -> ready(trunkline, exchange)));
+        routes.addAll(new TopicRoutes(trunkline.topics()).all());
+        routes.addAll(new MessageRoutes(trunkline.publisher(), trunkline.log(), MOST_MESSAGES, () -> stopping).all());
+        routes.addAll(new PullRoutes(trunkline, LONGEST_WAIT).all());
+        routes.addAll(new GroupRoutes(trunkline).all());
+        keys.ifPresent(known -> routes.addAll(new KeyRoutes(known).all()));
+        decisions.ifPresent(known -> routes.add(known.route()));
+        return routes;
+    }
+
+    private static void ready(Trunkline trunkline, Exchange exchange) throws IOException {
+        trunkline.topics().list();
+        exchange.answer(200, Map.of("status", "UP"));
+    }
+
+    List<Route> routes() {
+        return router.routes();
+    }
+
+    HttpServer start() throws Exception {
+        server.start();
+        return this;
+    }
+
+    int port() {
+        return connector.getLocalPort();
+    }
+
+    /** Lets requests end, streams at once, others within some seconds. */
+    @Override
+    public void close() {
+        stopping = true;
+        try {
+            server.stop();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            log.warn("the server did not stop in order", e);
+        }
+    }
+
+    /** Where every request comes in. */
+    private final class Front extends Handler.Abstract {
+        @Override
+        public boolean handle(Request request, Response response, Callback callback) {
+            Exchange bare = new Exchange(request, response, Map.of(), mostBytes);
+            try {
+                secure(response);
+                serve(request, response);
+                callback.succeeded();
+            } catch (Exception e) {
+                refuse(request, bare, e, callback);
+            }
+            return true;
+        }
+    }
+
+    private void serve(Request request, Response response) throws Exception {
+        Router.Found found =
+                router.find(request.getMethod(), request.getHttpURI().getPath());
+        Exchange exchange = new Exchange(request, response, found.path(), mostBytes);
+        Optional<Verb> verb = found.route().verb();
+        if (verb.isEmpty()) {
+            found.route().action().on(exchange);
+            return;
+        }
+        Caller caller = authorize(exchange, verb.get());
+        if (decisions.isPresent()
+                && verb.get() == Verb.ADMIN
+                && !request.getMethod().equals("GET")) {
+            // Before it is done: what nobody can be held to does not happen.
+            decisions
+                    .get()
+                    .note(caller.name(), found.route(), request.getHttpURI().getPath());
+        }
+        found.route().action().on(exchange);
+    }
+
+    /** Who may do nothing of the kind at all is told no more than that. */
+    private Caller authorize(Exchange exchange, Verb verb) throws SQLException {
+        Caller caller = keys.isEmpty() ? Caller.ANYBODY : caller(exchange, keys.get());
+        String topic = exchange.has("topic") ? exchange.path("topic") : null;
+        String group = exchange.has("group") ? exchange.path("group") : null;
+        if (!caller.may(verb, topic, group)) {
+            throw new Problem(403, "this key does not allow to " + verb.name().toLowerCase(Locale.ROOT) + " here");
+        }
+        return caller;
+    }
+
+    private static Caller caller(Exchange exchange, Keys keys) throws SQLException {
+        String header = exchange.header("Authorization").orElse("");
+        if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
+            throw new Problem(401, "say who you are: Authorization: Bearer KEY");
+        }
+        return keys.find(header.substring(BEARER.length()).strip())
+                .orElseThrow(() -> new Problem(401, "this key is not known, or not good any more"));
+    }
+
+    private static void secure(Response response) {
+        response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+        response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    }
+
+    private static void refuse(Request request, Exchange exchange, Exception e, Callback callback) {
+        Problem problem =
+                e instanceof RuntimeException known ? Problem.of(known).orElse(null) : null;
+        if (problem == null) {
+            if (exchange.isAnswered()) {
+                log.debug(
+                        "{} {}: the caller has gone",
+                        request.getMethod(),
+                        request.getHttpURI().getPath(),
+                        e);
+            } else {
+                log.error(
+                        "{} {} failed",
+                        request.getMethod(),
+                        request.getHttpURI().getPath(),
+                        e);
+            }
+            problem = new Problem(500, "this is a mistake of the server: its log says more");
+        }
+        if (exchange.isAnswered()) {
+            callback.failed(e);
+            return;
+        }
+        try {
+            exchange.discardBody();
+            if (problem.status() == 401) {
+                exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
+            }
+            exchange.answer(problem.status(), PROBLEM, Json.MAPPER.writeValueAsBytes(problem.document()));
+            callback.succeeded();
+        } catch (IOException gone) {
+            callback.failed(gone);
+        }
+    }
+
+    /** What could not even be read as a request. */
+    private boolean refuseUnread(Request request, Response response, Callback callback) {
+        int status = response.getStatus() < 400 ? 400 : response.getStatus();
+        Exchange exchange = new Exchange(request, response, Map.of(), mostBytes);
+        try {
+            exchange.answer(
+                    status,
+                    PROBLEM,
+                    Json.MAPPER.writeValueAsBytes(new Problem(status, "the request can not be read").document()));
+            callback.succeeded();
+        } catch (IOException gone) {
+            callback.failed(gone);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,75 @@
+package dev.trunkline.server.http;
+
+import java.util.stream.Collectors;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
+import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.cfg.JsonNodeFeature;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.type.LogicalType;
+
+/** How requests are read, strictly, and answers are written. */
+final class Json {
+
+    private static final int MOST_NESTING = 100;
+    private static final int LONGEST_NUMBER = 100;
+
+    static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNestingDepth(MOST_NESTING)
+                            .maxNumberLength(LONGEST_NUMBER)
+                            .maxStringLength(Integer.MAX_VALUE) // the body has a limit
+                            .build())
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .build())
+            // What a payload says is kept, to the last digit.
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
+            .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+            .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+            .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
+            .disable(DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
+            .withCoercionConfig(
+                    LogicalType.Textual,
+                    config -> config.setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+                            .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+                            .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
+            .build();
+
+    private Json() {}
+
+    /** What is wrong with what could not be read, and where. */
+    static Problem problem(JacksonException e) {
+        String field = e instanceof DatabindException databind
+                ? databind.getPath().stream().map(Json::name).collect(Collectors.joining())
+                : "";
+        String detail = e.getOriginalMessage()
+                .replaceAll("\\(for [^)]*\\)|`?(java|dev|tools)\\.[\\w.$]*`?", "")
+                .strip();
+        Problem problem = Problem.badRequest("the body can not be read: " + detail);
+        if (!field.isEmpty()) {
+            problem.with("field", field.startsWith(".") ? field.substring(1) : field);
+        }
+        return e.getLocation() == null
+                ? problem
+                : problem.with("line", e.getLocation().getLineNr());
+    }
+
+    private static String name(JacksonException.Reference reference) {
+        return reference.getPropertyName() == null
+                ? "[" + reference.getIndex() + "]"
+                : "." + reference.getPropertyName();
+    }
+}

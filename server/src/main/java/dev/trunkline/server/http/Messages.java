@@ -1,0 +1,155 @@
+package dev.trunkline.server.http;
+
+import dev.trunkline.LogMessage;
+import dev.trunkline.Message;
+import dev.trunkline.Priority;
+import dev.trunkline.Receipt;
+import dev.trunkline.server.Output;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Messages as they are said and told. */
+final class Messages {
+
+    private static final String TEXT = "text/plain";
+    private static final String BYTES = "application/octet-stream";
+
+    private Messages() {}
+
+    /**
+     * A message that is to be published. What it says is one of three.
+     *
+     * @param payload any JSON
+     * @param text as it is
+     * @param base64 any bytes
+     */
+    record Wish(
+            @Nullable JsonNode payload,
+            @Nullable String text,
+            @Nullable String base64,
+            @Nullable String key,
+            @Nullable Map<String, String> headers,
+            @Nullable String contentType,
+            @Nullable String correlationId,
+            @Nullable Priority priority,
+            @Nullable Duration delay,
+            @Nullable Instant deliverAt,
+            @Nullable String idempotencyKey) {
+
+        Message of(String topic) {
+            Message message = Message.of(topic, bytes()).withContentType(type());
+            if (key != null) {
+                message = message.withKey(key);
+            }
+            if (headers != null) {
+                if (headers.containsValue(null)) {
+                    throw Problem.of("headers", "a header has a value");
+                }
+                message = message.withHeaders(headers);
+            }
+            if (correlationId != null) {
+                message = message.withCorrelationId(correlationId);
+            }
+            if (priority != null) {
+                message = message.withPriority(priority);
+            }
+            if (delay != null && deliverAt != null) {
+                throw Problem.of("delay", "a message has a delay, or a time at which it is due, not both");
+            }
+            if (delay != null) {
+                message = message.withDelay(delay);
+            }
+            if (deliverAt != null) {
+                message = message.withDeliverAt(deliverAt);
+            }
+            return idempotencyKey == null ? message : message.withIdempotencyKey(idempotencyKey);
+        }
+
+        private byte[] bytes() {
+            int said = (payload == null ? 0 : 1) + (text == null ? 0 : 1) + (base64 == null ? 0 : 1);
+            if (said != 1) {
+                throw Problem.of("payload", "a message has one of payload (JSON), text and base64");
+            }
+            if (payload != null) {
+                return Json.MAPPER.writeValueAsBytes(payload);
+            }
+            if (text != null) {
+                return text.getBytes(StandardCharsets.UTF_8);
+            }
+            try {
+                return Base64.getDecoder().decode(base64);
+            } catch (IllegalArgumentException e) {
+                throw Problem.of("base64", "it is not base64: " + e.getMessage());
+            }
+        }
+
+        private String type() {
+            if (contentType != null) {
+                return contentType;
+            }
+            return payload != null ? Exchange.JSON : text != null ? TEXT : BYTES;
+        }
+    }
+
+    /** A receipt as it is told. */
+    record Published(
+            long id, @Nullable Integer partition, @Nullable Long offset, boolean duplicate) {
+
+        static Published of(Receipt receipt) {
+            return new Published(
+                    receipt.id(),
+                    receipt.partition().isPresent() ? receipt.partition().getAsInt() : null,
+                    receipt.offset().isPresent() ? receipt.offset().getAsLong() : null,
+                    receipt.duplicate());
+        }
+    }
+
+    /**
+     * A message as it is told.
+     *
+     * @param text what it says, if that is text
+     * @param base64 if it is not
+     */
+    record Told(
+            int partition,
+            Priority priority,
+            long offset,
+            long id,
+            @Nullable String key,
+            Map<String, String> headers,
+            String contentType,
+            @Nullable String correlationId,
+            Instant publishedAt,
+            Instant appendedAt,
+            @Nullable Integer attempt,
+            @Nullable String text,
+            @Nullable String base64) {
+
+        static Told of(LogMessage message) {
+            return of(message, null);
+        }
+
+        static Told of(LogMessage message, @Nullable Integer attempt) {
+            String text = Output.text(message.payload()).orElse(null);
+            return new Told(
+                    message.partition(),
+                    message.priority(),
+                    message.offset(),
+                    message.id(),
+                    message.key(),
+                    message.headers(),
+                    message.contentType(),
+                    message.correlationId(),
+                    message.publishedAt(),
+                    message.appendedAt(),
+                    attempt,
+                    text,
+                    text == null ? Base64.getEncoder().encodeToString(message.payload()) : null);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package dev.trunkline.server.http;
+
+import dev.trunkline.TopicSemantics;
+import dev.trunkline.Trunkline;
+
+/**
+ * A group and its topic, as the library calls them. The one group of a queue has no name there, and is called {@code shared} in paths.
+ *
+ * @param shown what the group is called in paths
+ */
+record Place(String group, String topic, String shown) {
+
+    private static final String SHARED = "shared";
+
+    static Place of(Exchange exchange, Trunkline trunkline) {
+        String topic = exchange.path("topic");
+        String shown = exchange.path("group");
+        boolean queue = shown.equals(SHARED)
+                && trunkline
+                        .topics()
+                        .find(topic)
+                        .filter(its -> its.semantics() == TopicSemantics.QUEUE)
+                        .isPresent();
+        return new Place(queue ? "" : shown, topic, shown);
+    }
+
+    /** What a group is called in paths. */
+    static String shown(String group) {
+        return group.isEmpty() ? SHARED : group;
+    }
+
+    Problem isNot() {
+        return new Problem(404, "topic \"" + topic + "\" has no group \"" + shown + "\"");
+    }
+}

@@ -1,0 +1,111 @@
+package dev.trunkline.server.http;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.trunkline.Trunkline;
+import dev.trunkline.embedded.EmbeddedPostgres;
+import dev.trunkline.server.Address;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+
+/** All that serves: a database of its own or a given one, an installation in it, and HTTP in front. */
+public final class Service implements AutoCloseable {
+
+    private final Deque<Runnable> closers = new ArrayDeque<>();
+    private final String description;
+    private final String url;
+    private final Optional<String> firstKey;
+    private final HttpServer http;
+
+    private Service(Optional<Address> given, Path data, String host, int port, long mostBytes, boolean guarded)
+            throws Exception {
+        try {
+            Address address;
+            if (given.isPresent()) {
+                address = given.get();
+                this.description = address.toString();
+            } else {
+                EmbeddedPostgres postgres = EmbeddedPostgres.at(data).start();
+                closers.push(postgres::close);
+                address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), "trunkline");
+                this.description = postgres.toString();
+            }
+            Trunkline trunkline = address.installation().open();
+            closers.push(trunkline::close);
+            Optional<HikariDataSource> source = guarded ? Optional.of(source(address)) : Optional.empty();
+            Optional<Keys> keys = source.map(its -> new Keys(its, address.schema()));
+            Optional<Decisions> decisions = source.map(its -> new Decisions(its, address.schema()));
+            this.firstKey = keys.isPresent() ? firstKey(keys.get()) : Optional.empty();
+            this.http = new HttpServer(trunkline, keys, decisions, host, port, mostBytes);
+            closers.push(http::close);
+            http.start();
+            this.url = "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + http.port();
+        } catch (Exception | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param given empty: it has a database of its own
+     * @param data where that keeps its data
+     * @param guarded whether callers need a key
+     */
+    public static Service start(
+            Optional<Address> given, Path data, String host, int port, long mostBytes, boolean guarded)
+            throws Exception {
+        return new Service(given, data, host, port, mostBytes, guarded);
+    }
+
+    private HikariDataSource source(Address address) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("trunkline-keys");
+        config.setJdbcUrl(address.url());
+        config.setUsername(address.user());
+        config.setPassword(address.password());
+        config.setMaximumPoolSize(2);
+        HikariDataSource source = new HikariDataSource(config);
+        closers.push(source::close);
+        return source;
+    }
+
+    /** Where there is none yet, somebody must be able to give one. */
+    private static Optional<String> firstKey(Keys keys) throws SQLException {
+        return keys.list().isEmpty()
+                ? Optional.of(keys.create("first", EnumSet.allOf(Verb.class), "*", "*", null)
+                        .key())
+                : Optional.empty();
+    }
+
+    /** The key that was given because there was none. */
+    public Optional<String> firstKey() {
+        return firstKey;
+    }
+
+    public String url() {
+        return url;
+    }
+
+    List<Route> routes() {
+        return http.routes();
+    }
+
+    @Override
+    public void close() {
+        while (!closers.isEmpty()) {
+            closers.pop().run();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return description;
+    }
+}

@@ -1,0 +1,147 @@
+package dev.trunkline.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpRequest.BodyPublishers;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+
+/** Who may do what: every route with every kind of key. A route that is added is in here by itself. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Timeout(120)
+class AccessTest {
+
+    private Api api;
+
+    @BeforeAll
+    void start() throws Exception {
+        api = Api.start();
+        api.post("/v1/topics", "{\"name\": \"allowed\", \"partitions\": 1, \"semantics\": \"PUB_SUB\"}");
+        api.post("/v1/topics", "{\"name\": \"other\", \"partitions\": 1, \"semantics\": \"PUB_SUB\"}");
+    }
+
+    @AfterAll
+    void stop() throws Exception {
+        api.close();
+    }
+
+    private Api with(String verbs, String topics, String groups) throws Exception {
+        Api.Answer key = api.post(
+                "/v1/keys",
+                "{\"name\": \"k\", \"verbs\": [%s], \"topics\": \"%s\", \"groups\": \"%s\"}"
+                        .formatted(verbs, topics, groups));
+        assertThat(key.status()).as(key.toString()).isEqualTo(201);
+        return api.as(key.at("/key"));
+    }
+
+    /** Whether somebody gets past the guard: what then becomes of the request, which is a bad one, does not matter. */
+    private static boolean passes(Api caller, Route route, String topic, String group) throws Exception {
+        String path = route.template()
+                .replace("{topic}", topic)
+                .replace("{group}", group)
+                .replace("{token}", "1-0-1-00000000-0000-0000-0000-000000000000")
+                .replace("{id}", "999999");
+        int status = caller.send(
+                        route.method(),
+                        path + "?no-such-parameter=1",
+                        BodyPublishers.ofString("bad"),
+                        "application/json")
+                .status();
+        assertThat(status).as(route + " gives " + status).isLessThan(500);
+        return status != 401 && status != 403;
+    }
+
+    private List<Route> guarded() throws Exception {
+        return api.routes().stream().filter(route -> route.verb().isPresent()).toList();
+    }
+
+    @Test
+    void every_route_lets_in_who_has_its_verb_and_nobody_else() throws Exception {
+        Map<Verb, Api> callers = new EnumMap<>(Verb.class);
+        for (Verb verb : Verb.values()) {
+            callers.put(verb, with("\"" + verb + "\"", "*", "*"));
+        }
+        List<String> wrong = new ArrayList<>();
+        for (Route route : guarded()) {
+            if (isDestructive(route)) {
+                continue;
+            }
+            for (Verb verb : Verb.values()) {
+                boolean may = route.verb().equals(Optional.of(verb));
+                if (passes(callers.get(verb), route, "none", "none") != may) {
+                    wrong.add(route + " with " + verb);
+                }
+            }
+            if (passes(api.as(null), route, "none", "none")) {
+                wrong.add(route + " with no key");
+            }
+        }
+        assertThat(wrong).isEmpty();
+        assertThat(guarded()).hasSizeGreaterThan(10);
+    }
+
+    /** It streams: it would go on for ever. */
+    private static boolean isDestructive(Route route) {
+        return route.template().endsWith("/tail");
+    }
+
+    @Test
+    void a_key_is_good_for_its_topics_and_groups_only() throws Exception {
+        Api caller = with("\"READ\", \"PUBLISH\", \"CONSUME\", \"ADMIN\"", "allow*", "mine.*");
+        List<String> wrong = new ArrayList<>();
+        for (Route route : guarded()) {
+            if (isDestructive(route)) {
+                continue;
+            }
+            boolean ofTopic = route.template().contains("{topic}");
+            boolean ofGroup = route.template().contains("{group}");
+            if (ofTopic && !route.method().equals("DELETE") && passes(caller, route, "allowed", "mine.1") != ofTopic) {
+                wrong.add(route + " of its own");
+            }
+            if (passes(caller, route, "other", "mine.1")) {
+                wrong.add(route + " of another topic, or of none");
+            }
+            if (ofGroup && passes(caller, route, "allowed", "theirs")) {
+                wrong.add(route + " of another group");
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void a_key_that_was_revoked_or_has_expired_is_good_for_nothing() throws Exception {
+        Api.Answer made =
+                api.post("/v1/keys", "{\"name\": \"short\", \"verbs\": [\"READ\"], \"expiresIn\": \"PT0.5S\"}");
+        Api soonOver = api.as(made.at("/key"));
+        org.awaitility.Awaitility.await().until(() -> soonOver.get("/v1/topics").status() == 401);
+        Api.Answer other = api.post("/v1/keys", "{\"name\": \"r\", \"verbs\": [\"READ\"]}");
+        assertThat(api.as(other.at("/key")).get("/v1/topics").status()).isEqualTo(200);
+        assertThat(api.delete("/v1/keys/" + other.json().at("/id").asInt()).status())
+                .isEqualTo(204);
+        assertThat(api.as(other.at("/key")).get("/v1/topics").status()).isEqualTo(401);
+        assertThat(api.get("/v1/keys").text()).contains("short").doesNotContain(made.at("/key"), other.at("/key"));
+    }
+
+    @Test
+    void who_has_decided_what_is_noted_and_nothing_that_is_secret() throws Exception {
+        Api.Answer made = api.post("/v1/keys", "{\"name\": \"auditor\", \"verbs\": [\"ADMIN\"]}");
+        Api auditor = api.as(made.at("/key"));
+        auditor.post("/v1/topics", "{\"name\": \"audited\", \"partitions\": 1}");
+        auditor.delete("/v1/topics/audited");
+        String log = auditor.get("/v1/audit?limit=1000").text();
+        assertThat(log)
+                .contains(
+                        "key " + made.json().at("/id").asInt() + " (auditor)",
+                        "DELETE /v1/topics/{topic}",
+                        "/v1/topics/audited")
+                .doesNotContain(made.at("/key"));
+    }
+}
