@@ -73,16 +73,20 @@ public final class Doorbell implements AutoCloseable {
     /** Something was appended to a topic by this process. */
     public void ring(String topic) {
         bell.ring(topic);
-        boolean first;
+        if (remember(Set.of(topic))) {
+            sender.wake();
+        }
+    }
+
+    /** Whether there was nothing to tell before. */
+    private boolean remember(Set<String> topics) {
         lock.lock();
         try {
-            first = appended.isEmpty();
-            appended.add(topic);
+            boolean first = appended.isEmpty();
+            appended.addAll(topics);
+            return first;
         } finally {
             lock.unlock();
-        }
-        if (first) {
-            sender.wake();
         }
     }
 
@@ -99,7 +103,12 @@ public final class Doorbell implements AutoCloseable {
             return FOREVER;
         }
         String names = String.join("\n", topics);
-        notifyOthers(names.getBytes(StandardCharsets.UTF_8).length > MOST_BYTES ? "" : names);
+        try {
+            notifyOthers(names.getBytes(StandardCharsets.UTF_8).length > MOST_BYTES ? "" : names);
+        } catch (RuntimeException e) {
+            remember(topics);
+            throw e;
+        }
         return PAUSE;
     }
 

@@ -141,20 +141,20 @@ public final class Puller<T> implements PullConsumer<T> {
     @Override
     public Optional<Batch<T>> pop(int max, Duration lease, Duration wait) throws InterruptedException {
         long deadline = System.nanoTime() + wait.toNanos();
+        long heard = rings();
         Optional<Batch<T>> batch = pop(max, lease);
         if (batch.isPresent() || !looking.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
             return batch;
         }
         try {
-            while (true) {
-                long heard = rings();
-                batch = pop(max, lease);
-                long left = deadline - System.nanoTime();
-                if (batch.isPresent() || left <= 0) {
-                    return batch;
-                }
+            long left = deadline - System.nanoTime();
+            while (batch.isEmpty() && left > 0) {
                 await(heard, Math.min(left, pollInterval.toNanos()));
+                heard = rings();
+                batch = pop(max, lease);
+                left = deadline - System.nanoTime();
             }
+            return batch;
         } finally {
             looking.unlock();
         }

@@ -29,6 +29,10 @@ class DoorbellTest {
     private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 
     private Database database() {
+        return database(line);
+    }
+
+    private Database database(FaultProxy line) {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(line.jdbcUrl(database.name()));
         source.setUser(database.server().user());
@@ -69,6 +73,19 @@ class DoorbellTest {
             rings.ring("a topic with a long name, of which there are many: " + i);
         }
         Awaitility.await().until(() -> there.count("c") > before);
+    }
+
+    @Test
+    void what_could_not_be_told_is_told_later() {
+        listen();
+        try (FaultProxy other = new FaultProxy(database.server().port());
+                Doorbell lost = new Doorbell(database(other), new Bell(), OFTEN)) {
+            long before = there.count("a");
+            other.trap("pg_notify", FaultProxy.Fate.REQUEST_CUT);
+            lost.ring("a");
+            Awaitility.await().until(() -> other.trapped() > 0);
+            Awaitility.await().until(() -> there.count("a") > before);
+        }
     }
 
     @Test

@@ -102,7 +102,7 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private static void ready(Trunkline trunkline, Exchange exchange) throws IOException {
-        trunkline.topics().list();
+        trunkline.topics().find("");
         exchange.answer(200, Map.of("status", "UP"));
     }
 
@@ -195,8 +195,7 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private static void refuse(Request request, Exchange exchange, Exception e, Callback callback) {
-        Problem problem =
-                e instanceof RuntimeException known ? Problem.of(known).orElse(null) : null;
+        Problem problem = Problem.of(e).orElse(null);
         if (problem == null) {
             if (exchange.isAnswered()) {
                 log.debug(

@@ -13,15 +13,24 @@ import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.TopicExistsException;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.UnknownTopicException;
+import java.sql.SQLException;
+import java.sql.SQLTransientException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpStatus;
+import org.postgresql.util.PSQLException;
 
 /** Why a request is refused, as RFC 9457 has it. */
 final class Problem extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
+
+    /** Codes of functions of ours that refuse something. */
+    private static final String REFUSED = "TL";
+    /** No connection, no resources, shut down. */
+    private static final List<String> AWAY = List.of("08", "53", "57P");
 
     private final int status;
     private final transient Map<String, Object> more = new LinkedHashMap<>();
@@ -61,15 +70,32 @@ final class Problem extends RuntimeException {
         return document;
     }
 
-    /** What an exception of the library means to a caller; empty: it is our mistake. */
-    static Optional<Problem> of(RuntimeException e) {
+    /** What an exception means to a caller; empty: it is our mistake. */
+    static Optional<Problem> of(Exception e) {
         return switch (e) {
+            case SQLException sql -> of(sql);
             case Problem problem -> Optional.of(problem);
             case TrunklineException known ->
                 status(known).map(status -> new Problem(status, String.valueOf(known.getMessage())));
             case IllegalArgumentException wrong -> Optional.of(badRequest(String.valueOf(wrong.getMessage())));
             default -> Optional.empty();
         };
+    }
+
+    /** Of our own statements: what the functions refuse has a code of ours; else the database is away, or busy. */
+    private static Optional<Problem> of(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        if (state.startsWith(REFUSED)) {
+            String said = e instanceof PSQLException refusal && refusal.getServerErrorMessage() != null
+                    ? refusal.getServerErrorMessage().getMessage()
+                    : e.getMessage();
+            return Optional.of(badRequest(String.valueOf(said)));
+        }
+        boolean away = e instanceof SQLTransientException || AWAY.stream().anyMatch(state::startsWith);
+        return away
+                ? Optional.of(
+                        new Problem(HttpStatus.SERVICE_UNAVAILABLE_503, "the database does not answer: try again"))
+                : Optional.empty();
     }
 
     private static Optional<Integer> status(TrunklineException e) {

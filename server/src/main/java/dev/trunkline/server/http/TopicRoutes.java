@@ -6,9 +6,9 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicSemantics;
 import dev.trunkline.Topics;
 import dev.trunkline.UnknownTopicException;
+import dev.trunkline.server.topics.TopicSettings;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Topics. */
@@ -30,46 +30,6 @@ final class TopicRoutes {
                 Route.of("GET", "/v1/topics/{topic}", Verb.READ, this::get),
                 Route.of("PATCH", "/v1/topics/{topic}", Verb.ADMIN, this::alter),
                 Route.of("DELETE", "/v1/topics/{topic}", Verb.ADMIN, this::drop));
-    }
-
-    /** What can be said of a topic. What is not said is as usual, or stays. */
-    record Wish(
-            @Nullable String name,
-            @Nullable TopicSemantics semantics,
-            @Nullable Ordering ordering,
-            @Nullable Integer partitions,
-            @Nullable Integer lanes,
-            @Nullable Boolean priorityLevels,
-            @Nullable String namespace,
-            @Nullable String task,
-            @Nullable Duration retention,
-            @Nullable Integer maxPayloadBytes,
-            @Nullable Long segmentBytes,
-            @Nullable Duration segmentAge,
-            @Nullable CompletionTrackingMode tracking) {
-
-        TopicConfiguration applyTo(TopicConfiguration topic) {
-            TopicConfiguration next = with(topic, semantics, TopicConfiguration::withSemantics);
-            next = with(next, ordering, TopicConfiguration::withOrdering);
-            next = with(next, partitions, TopicConfiguration::withPartitions);
-            next = with(next, lanes, TopicConfiguration::withLanes);
-            next = with(next, priorityLevels, TopicConfiguration::withPriorityLevels);
-            next = with(next, namespace, TopicConfiguration::withNamespace);
-            next = with(next, task, TopicConfiguration::withTask);
-            next = with(next, retention, TopicConfiguration::withRetention);
-            next = with(next, maxPayloadBytes, TopicConfiguration::withMaxPayloadBytes);
-            next = with(next, tracking, TopicConfiguration::withTracking);
-            return next.withSegments(
-                    segmentBytes == null ? next.segmentBytes() : segmentBytes,
-                    segmentAge == null ? next.segmentAge() : segmentAge);
-        }
-
-        private static <V> TopicConfiguration with(
-                TopicConfiguration topic,
-                @Nullable V value,
-                BiFunction<TopicConfiguration, V, TopicConfiguration> change) {
-            return value == null ? topic : change.apply(topic, value);
-        }
     }
 
     /** A topic as it is told. */
@@ -120,15 +80,15 @@ final class TopicRoutes {
     }
 
     private void create(Exchange exchange) throws Exception {
-        Wish wish = exchange.body(Wish.class);
-        if (wish.name == null) {
+        TopicSettings wish = exchange.body(TopicSettings.class);
+        if (wish.name() == null) {
             throw Problem.of("name", "a topic has a name");
         }
-        TopicConfiguration plain = wish.semantics == TopicSemantics.PUB_SUB
-                ? TopicConfiguration.pubSub(wish.name)
-                : TopicConfiguration.queue(wish.name);
+        TopicConfiguration plain = wish.semantics() == TopicSemantics.PUB_SUB
+                ? TopicConfiguration.pubSub(wish.name())
+                : TopicConfiguration.queue(wish.name());
         topics.create(wish.applyTo(plain));
-        exchange.answer(201, Told.of(find(wish.name)));
+        exchange.answer(201, Told.of(find(wish.name())));
     }
 
     private void get(Exchange exchange) throws Exception {
@@ -136,9 +96,9 @@ final class TopicRoutes {
     }
 
     private void alter(Exchange exchange) throws Exception {
-        Wish wish = exchange.body(Wish.class);
+        TopicSettings wish = exchange.body(TopicSettings.class);
         String name = exchange.path("topic");
-        if (wish.name != null && !wish.name.equals(name)) {
+        if (wish.name() != null && !wish.name().equals(name)) {
             throw Problem.of("name", "a topic keeps its name");
         }
         topics.alter(wish.applyTo(find(name)));

@@ -5,7 +5,6 @@ import dev.trunkline.Ordering;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicSemantics;
 import java.time.Duration;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -63,23 +62,20 @@ final class TopicOptions {
     CompletionTrackingMode tracking;
 
     TopicConfiguration applyTo(TopicConfiguration topic) {
-        topic = with(topic, semantics, TopicConfiguration::withSemantics);
-        topic = with(topic, ordering, TopicConfiguration::withOrdering);
-        topic = with(topic, partitions, TopicConfiguration::withPartitions);
-        topic = with(topic, lanes, TopicConfiguration::withLanes);
-        topic = with(topic, priorityLevels, TopicConfiguration::withPriorityLevels);
-        topic = with(topic, namespace, TopicConfiguration::withNamespace);
-        topic = with(topic, task, TopicConfiguration::withTask);
-        topic = with(topic, retention, TopicConfiguration::withRetention);
-        topic = with(topic, maxPayloadBytes, TopicConfiguration::withMaxPayloadBytes);
-        topic = with(topic, tracking, TopicConfiguration::withTracking);
-        return topic.withSegments(
-                segmentBytes == null ? topic.segmentBytes() : segmentBytes,
-                segmentAge == null ? topic.segmentAge() : segmentAge);
-    }
-
-    private static <V> TopicConfiguration with(
-            TopicConfiguration topic, @Nullable V value, BiFunction<TopicConfiguration, V, TopicConfiguration> change) {
-        return value == null ? topic : change.apply(topic, value);
+        return new TopicSettings(
+                        null,
+                        semantics,
+                        ordering,
+                        partitions,
+                        lanes,
+                        priorityLevels,
+                        namespace,
+                        task,
+                        retention,
+                        maxPayloadBytes,
+                        segmentBytes,
+                        segmentAge,
+                        tracking)
+                .applyTo(topic);
     }
 }
