@@ -13,10 +13,10 @@ final class PublisherFaults {
 
     static List<Fault> all() {
         return List.of(
-                new Fault("F7", "commit up to 5 s after the publish", trial -> trial.awaitMore(500))
+                new Fault("F7", "commit up to 5 s after the publish", trial -> trial.awaitMore(100))
                         .with(LATE)
                         .counting(Tally.TRANSACTIONS),
-                new Fault("F8", "roll 20 % back", trial -> trial.awaitMore(500))
+                new Fault("F8", "roll 20 % back", trial -> trial.awaitMore(100))
                         .with(FICKLE)
                         .counting(Tally.ROLLBACKS));
     }

@@ -85,7 +85,7 @@ final class Trial implements AutoCloseable {
         Exception problem = null;
         Observer observer = new Observer(stage.address(), stage.journal());
         try (observer) {
-            awaitMore(1_000);
+            awaitMore(200);
             double calm = rate(() -> LockSupport.parkNanos(CALM.toNanos()));
             load = rate(() -> strikeFor(duration)) / calm;
             stage.line().restore();
