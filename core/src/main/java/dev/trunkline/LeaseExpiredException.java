@@ -5,7 +5,16 @@ public class LeaseExpiredException extends TrunklineException {
 
     private static final long serialVersionUID = 1L;
 
-    public LeaseExpiredException(String message, Throwable cause) {
+    private final long epoch;
+
+    /** @param epoch the epoch that the partition is at now */
+    public LeaseExpiredException(String message, long epoch, Throwable cause) {
         super(message, cause);
+        this.epoch = epoch;
+    }
+
+    /** The epoch that the partition is at now: that of the batch that took this one's place, or later. */
+    public long epoch() {
+        return epoch;
     }
 }

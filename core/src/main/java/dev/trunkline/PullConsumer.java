@@ -33,7 +33,7 @@ import java.util.Optional;
  *
  * @param <T> what payloads are decoded to: a class that the codec knows, {@code byte[]} or {@code String}
  */
-public interface PullConsumer<T> {
+public interface PullConsumer<T> extends AutoCloseable {
 
     String group();
 
@@ -48,7 +48,7 @@ public interface PullConsumer<T> {
      */
     Optional<Batch<T>> pop(int max, Duration lease);
 
-    /** As {@link #pop(int, Duration)}, but waits for messages, at most so long. */
+    /** As {@link #pop(int, Duration)}, but waits for messages, at most so long, or until it is closed. */
     Optional<Batch<T>> pop(int max, Duration lease, Duration wait) throws InterruptedException;
 
     /** All that is left of a batch is done. */
@@ -79,4 +79,8 @@ public interface PullConsumer<T> {
 
     /** Gives a batch a new lease, from now on, and returns when that ends. */
     Instant extend(String token, Duration lease);
+
+    /** Nobody waits any more: who does gets nothing. All else can be called as before, and the group stays. */
+    @Override
+    void close();
 }

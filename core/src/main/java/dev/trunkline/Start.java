@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Locale;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +35,10 @@ public record Start(
         MESSAGE
     }
 
+    /** What PostgreSQL and calendars agree on. */
+    private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
+
+    private static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
     private static final String OFFSET_PREFIX = "offset:";
     private static final String MESSAGE_PREFIX = "message:";
 
@@ -61,7 +64,10 @@ public record Start(
     }
 
     public static Start at(Instant time) {
-        return new Start(Mode.TIMESTAMP, Objects.requireNonNull(time, "time"), null, null);
+        if (time.isBefore(FIRST) || time.isAfter(LAST)) {
+            throw new IllegalArgumentException(time + " is no time to start at: use one from " + FIRST + " to " + LAST);
+        }
+        return new Start(Mode.TIMESTAMP, time, null, null);
     }
 
     public static Start offset(long offset) {

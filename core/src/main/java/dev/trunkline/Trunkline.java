@@ -61,7 +61,7 @@ public final class Trunkline implements AutoCloseable {
         this.doorbell = new Doorbell(own, bell, options.pollInterval);
         this.relay = new Relay(database, outbox, options.pollInterval, doorbell::ring);
         this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, doorbell::ring);
-        this.log = new SegmentedLog(database, bell, options.pollInterval);
+        this.log = new SegmentedLog(database, bell, doorbell, options.pollInterval);
         this.upkeep = new Upkeep(database);
         this.groups = new Groups(database, own, options.poolSize, codec, log, bell, doorbell, options.lease);
         if (options.backgroundWork) {

@@ -68,8 +68,18 @@ public sealed interface Event {
     /** The first offset of a partition that is still there. */
     record First(long time, String topic, int partition, long offset) implements Event {}
 
-    /** A group has, by what is recorded, done everything below an offset. */
-    record Cursor(long time, String group, String topic, int partition, long offset) implements Event {}
+    /**
+     * A group has, by what is recorded, done everything below an offset.
+     *
+     * @param reads it needs nothing of the log below that: what it has not done there, it has put aside
+     */
+    record Cursor(long time, String group, String topic, int partition, long offset, long reads) implements Event {
+
+        /** Of a group that puts nothing aside. */
+        public Cursor(long time, String group, String topic, int partition, long offset) {
+            this(time, group, topic, partition, offset, offset);
+        }
+    }
 
     /** From here on a group is owed every message: it has joined, or was moved. */
     record From(long time, String group, String topic, int partition, long offset) implements Event {}
@@ -117,7 +127,7 @@ public sealed interface Event {
             case Read e -> join(e.time, "read", e.reader, e.topic, e.partition, e.offset, e.value);
             case Logged e -> join(e.time, "logged", e.topic, e.partition, e.offset, keyOf(e.key), e.value);
             case First e -> join(e.time, "first", e.topic, e.partition, e.offset);
-            case Cursor e -> join(e.time, "cursor", e.group, e.topic, e.partition, e.offset);
+            case Cursor e -> join(e.time, "cursor", e.group, e.topic, e.partition, e.offset, e.reads);
             case From e -> join(e.time, "from", e.group, e.topic, e.partition, e.offset);
             case Left e -> join(e.time, "left", e.group, e.topic);
             case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to);
@@ -179,7 +189,7 @@ public sealed interface Event {
                 case "read" -> new Read(time, text(), text(), partition(), number(), text());
                 case "logged" -> new Logged(time, text(), partition(), number(), key(), text());
                 case "first" -> new First(time, text(), partition(), number());
-                case "cursor" -> new Cursor(time, text(), text(), partition(), number());
+                case "cursor" -> new Cursor(time, text(), text(), partition(), number(), number());
                 case "from" -> new From(time, text(), text(), partition(), number());
                 case "left" -> new Left(time, text(), text());
                 case "gap" -> new Gap(time, text(), text(), partition(), number(), number());

@@ -47,7 +47,7 @@ final class Records {
             if (next == cursors.size() || about.history().hasLeft(about.stake())) {
                 return;
             }
-            long needed = cursors.get(next).offset();
+            long needed = cursors.get(next).reads();
             while (needed < first.offset() && about.terms().excuse(needed)) {
                 needed++;
             }
@@ -55,7 +55,7 @@ final class Records {
                 Place lost = about.places().get(needed);
                 about.add(
                         Invariant.C12,
-                        "%s begins at %d, and the group has done only what is before %d"
+                        "%s begins at %d, and the group has yet to read from %d on"
                                 .formatted(about.stake().partition(), first.offset(), needed),
                         lost == null ? "" : lost.value());
                 return;

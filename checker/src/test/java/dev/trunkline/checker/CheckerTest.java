@@ -473,6 +473,11 @@ class CheckerTest {
                                 with(again(90 * SECOND, 1, 9)))),
                 // C12
                 bad("dropped before it was read", Invariant.C12, all(with(new First(2 * SECOND, "t", 0, 7)))),
+                good(
+                        "dropped when it was put aside",
+                        all(
+                                without(event -> event instanceof Cursor),
+                                with(new Cursor(2 * SECOND, "g", "t", 0, 0, 7), new First(2 * SECOND, "t", 0, 7)))),
                 good("dropped after it was read", with(new First(9 * SECOND, "t", 0, 7))));
     }
 

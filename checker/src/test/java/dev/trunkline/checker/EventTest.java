@@ -24,7 +24,7 @@ class EventTest {
                 new Event.Read(7, "r", "t", 8, 9, "ü \" v"),
                 new Event.Logged(10, "t", 0, Long.MAX_VALUE, "=", "v"),
                 new Event.First(11, "t", 0, 12),
-                new Event.Cursor(13, "g", "t", 0, 14),
+                new Event.Cursor(13, "g", "t", 0, 14, 15),
                 new Event.From(15, "g", "t", 0, 16),
                 new Event.Left(17, "g", "t"),
                 new Event.Gap(18, "g", "t", 0, 19, 20),

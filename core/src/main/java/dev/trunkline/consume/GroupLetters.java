@@ -8,6 +8,9 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** {@link DeadLetters} of a group. */
@@ -31,6 +34,20 @@ record GroupLetters(Calls calls, String group, String topic) implements DeadLett
                 topic,
                 afterId,
                 most);
+    }
+
+    @Override
+    public Optional<DeadLetter> find(long id) {
+        return calls.call(
+                "deadLetter", row -> row.next() ? Optional.of(letter(row)) : Optional.empty(), group, topic, id);
+    }
+
+    @Override
+    public void edit(long id, byte[] payload, String contentType, Map<String, String> headers) {
+        String[] texts = headers.entrySet().stream()
+                .flatMap(header -> Stream.of(header.getKey(), header.getValue()))
+                .toArray(String[]::new);
+        calls.run("editDeadLetter", group, topic, id, payload, contentType, texts.length == 0 ? null : texts);
     }
 
     private static DeadLetter letter(ResultSet row) throws SQLException {

@@ -48,7 +48,7 @@ public enum Failure {
             case "TL005" -> new InvalidTopicException(what, e);
             case "TL008" -> new ConsumerGroupException(what, e);
             case "TL010" -> new NoSubscriptionsException(what, e);
-            case "TL009" -> new LeaseExpiredException(what, e);
+            case "TL009" -> new LeaseExpiredException(what, Long.parseLong(detail(e)), e);
             case "TL006" -> new TopicExistsException(what, e);
             case "TL004", "TL007" -> new IncompatibleDatabaseException(what, e);
             case "42501" -> new TrunklineException(what + ": connect as a member of the role that may do this", e);
@@ -92,6 +92,12 @@ public enum Failure {
             }
         }
         return String.valueOf(e.getMessage());
+    }
+
+    private static String detail(SQLException e) {
+        return e instanceof PSQLException p && p.getServerErrorMessage() != null
+                ? String.valueOf(p.getServerErrorMessage().getDetail())
+                : "";
     }
 
     private static String lowerFirst(String sentence) {

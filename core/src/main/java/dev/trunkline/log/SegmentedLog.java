@@ -11,7 +11,10 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** {@link Log} on the segments. */
 public final class SegmentedLog implements Log {
@@ -23,9 +26,11 @@ public final class SegmentedLog implements Log {
     private final SegmentReader reader;
     private final BlockCache cache;
     private final Bell bell;
-    private final Duration pollInterval;
+    private final Doorbell doorbell;
+    /** By topic: when who waits for its next messages looks for them, whoever it is. */
+    private final Map<String, AtomicLong> nextLooks = new ConcurrentHashMap<>();
 
-    public SegmentedLog(Database database, Bell bell, Duration pollInterval) {
+    public SegmentedLog(Database database, Bell bell, Doorbell doorbell, Duration pollInterval) {
         this.reader = new SegmentReader(database);
         this.cache = new BlockCache(
                 reader,
@@ -34,7 +39,7 @@ public final class SegmentedLog implements Log {
                 PATIENCE,
                 pollInterval.dividedBy(10));
         this.bell = bell;
-        this.pollInterval = pollInterval;
+        this.doorbell = doorbell;
     }
 
     @Override
@@ -105,22 +110,59 @@ public final class SegmentedLog implements Log {
     }
 
     private Tail follow(String topic, Long[] from) {
-        int[] strands = IntStream.range(0, from.length).toArray();
-        long[] positions = IntStream.range(0, from.length)
-                .mapToLong(strand -> from[strand])
-                .toArray();
-        return timeout -> {
+        doorbell.startListening();
+        return new Following(topic, from);
+    }
+
+    /** Follows a topic. Of many that wait for the same, one looks now and then, and tells the others. */
+    private final class Following implements Tail {
+        private static final long NEVER = -1;
+
+        private final String topic;
+        private final int[] strands;
+        private final long[] positions;
+        private final AtomicLong nextLook;
+        /** How often the bell had been rung when it was seen last that there is nothing more. */
+        private long heard = NEVER;
+
+        private Following(String topic, Long[] from) {
+            this.topic = topic;
+            this.strands = IntStream.range(0, from.length).toArray();
+            this.positions = Stream.of(from).mapToLong(Long::longValue).toArray();
+            this.nextLook = nextLooks.computeIfAbsent(topic, t -> new AtomicLong(System.nanoTime()));
+        }
+
+        @Override
+        public List<LogMessage> poll(Duration timeout) throws InterruptedException {
             long deadline = System.nanoTime() + timeout.toNanos();
             while (true) {
-                long heard = bell.count(topic);
-                List<LogMessage> messages =
-                        reader.read(topic, strands, positions, TAIL_BATCH).messages();
-                long left = deadline - System.nanoTime();
-                if (!messages.isEmpty() || left <= 0) {
-                    return messages;
+                boolean mine = isMyTurn();
+                long rings = bell.count(topic);
+                if (mine || rings != heard) {
+                    List<LogMessage> messages =
+                            reader.read(topic, strands, positions, TAIL_BATCH).messages();
+                    heard = messages.isEmpty() ? rings : NEVER;
+                    if (mine && !messages.isEmpty()) {
+                        bell.ring(topic);
+                    }
+                    if (!messages.isEmpty()) {
+                        return messages;
+                    }
                 }
-                bell.await(topic, heard, Math.min(left, pollInterval.toNanos()));
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    return List.of();
+                }
+                bell.await(topic, rings, Math.min(left, Math.max(1, nextLook.get() - System.nanoTime())));
             }
-        };
+        }
+
+        private boolean isMyTurn() {
+            long next = nextLook.get();
+            long now = System.nanoTime();
+            return now - next >= 0
+                    && nextLook.compareAndSet(
+                            next, now + doorbell.pollInterval().toNanos());
+        }
     }
 }

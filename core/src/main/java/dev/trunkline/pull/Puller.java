@@ -45,6 +45,7 @@ public final class Puller<T> implements PullConsumer<T> {
     private final @Nullable Integer subscription;
 
     private final ReentrantLock looking = new ReentrantLock();
+    private volatile boolean closed;
 
     private Puller(
             String group,
@@ -148,7 +149,7 @@ public final class Puller<T> implements PullConsumer<T> {
         }
         try {
             long left = deadline - System.nanoTime();
-            while (batch.isEmpty() && left > 0) {
+            while (batch.isEmpty() && left > 0 && !closed) {
                 await(heard, Math.min(left, pollInterval.toNanos()));
                 heard = rings();
                 batch = pop(max, lease);
@@ -241,5 +242,11 @@ public final class Puller<T> implements PullConsumer<T> {
     @Override
     public Instant extend(String token, Duration lease) {
         return table.extend(subscription, token, lease);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        bell.ring(topic); // who looks stops, and with it all who wait to be the next
     }
 }

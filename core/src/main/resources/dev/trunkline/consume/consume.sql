@@ -168,6 +168,14 @@ where d.group_name = ? and d.topic = ? and d.id > ?
 order by d.id
 limit ?
 
+-- name: deadLetter
+select d.id, d.partition, d."offset", d.message_id, d.key, d.headers, d.content_type, d.payload, d.attempts, d.error, d.stack, d.history, d.buried_at, d.intent
+from trunkline.dead_letters d
+where d.group_name = ? and d.topic = ? and d.id = ?
+
+-- name: editDeadLetter
+select trunkline.edit_dead_letter(?, ?, ?, ?, ?, ?)
+
 -- name: redrive
 select trunkline.redrive(?, ?, ?)
 

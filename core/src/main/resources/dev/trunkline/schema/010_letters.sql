@@ -428,6 +428,33 @@ begin
     return decided;
 end $$;
 
+-- Changes what a dead letter says, so that it can be handled when it is redriven. Its key and its place stay.
+create function trunkline.edit_dead_letter(
+    a_group text, a_topic text, a_id bigint, a_payload bytea, a_content_type text default 'application/octet-stream', a_headers text[] default null) returns void
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    most int;
+begin
+    select t.max_payload_bytes into most from trunkline.topic t where t.name = a_topic;
+    if octet_length(a_payload) <= most and octet_length(a_content_type) between 1 and 255
+        and (a_headers is null or cardinality(a_headers) <= 2000 and cardinality(a_headers) % 2 = 0
+            and array_position(a_headers, null) is null and octet_length(array_to_string(a_headers, '')) <= 65536) then
+        update trunkline.dead_letter d
+        set payload = a_payload, content_type = a_content_type, headers = a_headers,
+            history = d.history || (clock_timestamp()::text || ' edited by ' || session_user)
+        from trunkline.subscription s join trunkline.topic t on t.id = s.topic
+        where d.id = a_id and d.intent is null and s.id = d.subscription and s.group_name = a_group and t.name = a_topic;
+        if not found then
+            perform trunkline.refuse(format('group "%s" of topic "%s" has no dead letter %s that is not decided', a_group, a_topic, a_id), 'TL008',
+                'Look at trunkline.dead_letters for the ids.');
+        end if;
+    else
+        perform trunkline.refuse_message(a_topic, octet_length(a_payload), null, a_headers, a_content_type, null, 0, null, null);
+    end if;
+end $$;
+
 -- Has dead letters of a group handled again, each key in order. null: all of them.
 create function trunkline.redrive(a_group text, a_topic text, a_ids bigint[] default null) returns bigint
     language sql

@@ -231,9 +231,9 @@ begin
     elsif s.status = 'CANCELLED' then
         perform trunkline.refuse(format('group "%s" was cancelled', s.group_name), 'TL008', 'Drop the batch.');
     elsif greatest(g.epoch, holder_epoch + 1) > an_epoch then
-        perform trunkline.refuse(
-            format('the batch of epoch %s is no longer open: partition %s is at epoch %s', an_epoch, g.partition, greatest(g.epoch, holder_epoch)),
-            'TL009', 'It was settled before, or its lease ran out and its messages were given out again.');
+        raise 'the batch of epoch % is no longer open: partition % is at epoch %', an_epoch, g.partition, greatest(g.epoch, holder_epoch)
+            using errcode = 'TL009', detail = greatest(g.epoch, holder_epoch),
+                  hint = 'It was settled before, or its lease ran out and its messages were given out again.';
     end if;
     select k.* into strict t from trunkline.topic k where k.id = s.topic;
 end $$;

@@ -18,7 +18,7 @@ final class Observer implements AutoCloseable {
     private static final int PAUSE_MILLIS = 100;
 
     private static final String LOOK = """
-            select s.group_name, t.name, l.partition, least(l.cursor, p.first), coalesce(b.firsts[l.partition + 1], 0)
+            select s.group_name, t.name, l.partition, least(l.cursor, p.first), l.cursor, coalesce(b.firsts[l.partition + 1], 0)
             from trunkline.subscription s join trunkline.topic t on t.id = s.topic
             cross join lateral trunkline.lag(s.group_name, t.name) l
             cross join lateral trunkline.bounds(t.id) b
@@ -78,8 +78,9 @@ final class Observer implements AutoCloseable {
             try (ResultSet row = select.executeQuery()) {
                 long now = System.nanoTime();
                 while (row.next()) {
-                    seen.add(new Event.Cursor(now, row.getString(1), row.getString(2), row.getInt(3), row.getLong(4)));
-                    seen.add(new Event.First(now, row.getString(2), row.getInt(3), row.getLong(5)));
+                    seen.add(new Event.Cursor(
+                            now, row.getString(1), row.getString(2), row.getInt(3), row.getLong(4), row.getLong(5)));
+                    seen.add(new Event.First(now, row.getString(2), row.getInt(3), row.getLong(6)));
                 }
             }
             return seen;

@@ -1,9 +1,12 @@
 package dev.trunkline.server;
 
+import dev.trunkline.server.http.ServerOptions;
 import dev.trunkline.server.http.Service;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -65,8 +68,69 @@ final class ServeCommand implements Callable<Integer> {
             description = "The longest body of a request, but for streams: 1048576 by default.")
     long mostBytes;
 
+    @Option(
+            names = "--max-requests-per-second",
+            paramLabel = "N",
+            defaultValue = "${env:TRUNKLINE_MAX_REQUESTS_PER_SECOND:-10000}",
+            description = "How many requests of one caller are answered in a second: 10000 by default.")
+    int requestsPerSecond;
+
+    @Option(
+            names = "--tls-keystore",
+            paramLabel = "FILE",
+            defaultValue = "${env:TRUNKLINE_TLS_KEYSTORE}",
+            description = "Speak TLS, with the key and certificate of this PKCS #12 file.")
+    @Nullable
+    Path keystore;
+
+    @Option(
+            names = "--tls-password",
+            paramLabel = "PASSWORD",
+            defaultValue = "${env:TRUNKLINE_TLS_PASSWORD}",
+            description = "The file's password. Better in TRUNKLINE_TLS_PASSWORD, where nobody else sees it.")
+    @Nullable
+    String keystorePassword;
+
+    @Option(
+            names = "--jwt-issuer",
+            paramLabel = "NAME",
+            defaultValue = "${env:TRUNKLINE_JWT_ISSUER}",
+            description = "Take JWTs of this issuer too; with --jwt-audience and --jwt-keys.")
+    @Nullable
+    String jwtIssuer;
+
+    @Option(
+            names = "--jwt-audience",
+            paramLabel = "NAME",
+            defaultValue = "${env:TRUNKLINE_JWT_AUDIENCE}",
+            description = "Whom JWTs must be for.")
+    @Nullable
+    String jwtAudience;
+
+    @Option(
+            names = "--jwt-keys",
+            paramLabel = "URL",
+            defaultValue = "${env:TRUNKLINE_JWT_KEYS}",
+            description = "Where the issuer's keys are, as a JSON Web Key Set.")
+    @Nullable
+    URI jwtKeys;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            defaultValue = "${env:TRUNKLINE_CONFIG}",
+            description = {
+                "A YAML file with any of these options by name, such as port: 8787.",
+                "What is given here, or in the environment, wins."
+            })
+    @Nullable
+    Path config;
+
     @Override
     public Integer call() throws Exception {
+        if (config != null) {
+            ConfigFile.apply(command, config);
+        }
         requireSafe();
         PrintWriter out = command.commandLine().getOut();
         CountDownLatch stop = new CountDownLatch(1);
@@ -95,37 +159,70 @@ final class ServeCommand implements Callable<Integer> {
     private Service start() throws Exception {
         Optional<Address> given =
                 database.url == null || database.url.isBlank() ? Optional.empty() : Optional.of(database.address());
-        return Service.start(given, data, host, port, mostBytes, !open);
+        return Service.start(
+                new ServerOptions(given, data, host, port, mostBytes, requestsPerSecond, !open, issuer(), tls()));
+    }
+
+    private Optional<ServerOptions.Issuer> issuer() {
+        if (jwtIssuer == null && jwtAudience == null && jwtKeys == null) {
+            return Optional.empty();
+        }
+        if (jwtIssuer == null || jwtAudience == null || jwtKeys == null) {
+            throw wrong("--jwt-issuer, --jwt-audience and --jwt-keys go together");
+        }
+        String scheme = String.valueOf(jwtKeys.getScheme());
+        if (!scheme.equals("https") && !(scheme.equals("http") && isLoopback(jwtKeys.getHost()))) {
+            throw wrong("--jwt-keys " + jwtKeys + " could be changed on its way: use https");
+        }
+        return Optional.of(new ServerOptions.Issuer(jwtIssuer, jwtAudience, jwtKeys));
+    }
+
+    private Optional<ServerOptions.Tls> tls() {
+        if (keystore == null) {
+            return Optional.empty();
+        }
+        if (!Files.isReadable(keystore)) {
+            throw wrong("--tls-keystore " + keystore + " can not be read");
+        }
+        return Optional.of(new ServerOptions.Tls(keystore, keystorePassword == null ? "" : keystorePassword));
+    }
+
+    private ParameterException wrong(String what) {
+        return new ParameterException(command.commandLine(), what);
+    }
+
+    private static boolean isLoopback(@Nullable String host) {
+        try {
+            return host != null && InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
     }
 
     private void requireSafe() {
         if (port < 0 || port > 65_535) {
-            throw new ParameterException(command.commandLine(), "--port is " + port + ": use 0 to 65535");
+            throw wrong("--port is " + port + ": use 0 to 65535");
         }
         if (mostBytes < 1) {
-            throw new ParameterException(command.commandLine(), "--max-body-bytes is " + mostBytes + ": use more");
+            throw wrong("--max-body-bytes is " + mostBytes + ": use more");
         }
-        String flaw = flaw();
-        if (flaw != null) {
-            throw new ParameterException(command.commandLine(), flaw);
+        if (requestsPerSecond < 1) {
+            throw wrong("--max-requests-per-second is " + requestsPerSecond + ": use more");
         }
-    }
-
-    private @Nullable String flaw() {
         try {
             if (InetAddress.getByName(host).isLoopbackAddress()) {
-                return null;
+                return;
             }
         } catch (UnknownHostException e) {
-            return "--host " + host + " is no address of this machine";
+            throw wrong("--host " + host + " is no address of this machine");
         }
         if (open) {
-            return "--no-auth at " + host + " would let everybody in: use a loopback address";
+            throw wrong("--no-auth at " + host + " would let everybody in: use a loopback address");
         }
-        return behindProxy
-                ? null
-                : "keys would be sent in the clear to " + host
-                        + ": put a proxy with TLS in front, and say --behind-tls-proxy";
+        if (!behindProxy && keystore == null) {
+            throw wrong("keys would be sent in the clear to " + host
+                    + ": use --tls-keystore, or put a proxy with TLS in front and say --behind-tls-proxy");
+        }
     }
 
     private static void awaitQuietly(CountDownLatch latch) {

@@ -7,10 +7,16 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,14 +64,72 @@ class ServeTest {
         }
     }
 
-    private ChildJvm serve() {
-        return ChildJvm.start(
-                Main.class,
-                "serve",
-                "--port",
-                "0",
-                "--data",
-                directory.resolve("data").toString());
+    private ChildJvm serve(String... more) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "serve", "--port", "0", "--data", directory.resolve("data").toString()));
+        arguments.addAll(List.of(more));
+        return ChildJvm.start(Main.class, arguments.toArray(String[]::new));
+    }
+
+    @Test
+    void it_speaks_tls_and_reads_its_settings_from_a_file() throws Exception {
+        Path keystore = directory.resolve("keys.p12");
+        Process keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-keyalg",
+                        "EC",
+                        "-alias",
+                        "server",
+                        "-dname",
+                        "CN=localhost",
+                        "-ext",
+                        "san=ip:127.0.0.1",
+                        "-storetype",
+                        "PKCS12",
+                        "-storepass",
+                        "secret",
+                        "-keystore",
+                        keystore.toString())
+                .inheritIO()
+                .start();
+        assertThat(keytool.waitFor()).isZero();
+        Path file = directory.resolve("serve.yaml");
+        Files.writeString(file, "no-auth: true\ntls-password: secret\ntls-keystore: " + keystore + "\nport: 1\n");
+        KeyStore trusted = KeyStore.getInstance(keystore.toFile(), "secret".toCharArray());
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(trusted);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        try (ChildJvm server = serve("--config", file.toString());
+                HttpClient client = HttpClient.newBuilder().sslContext(context).build()) {
+            String url = url(server);
+            assertThat(url).startsWith("https://").doesNotEndWith(":1");
+            assertThat(client.send(request(url + "/v1/topics").build(), BodyHandlers.ofString())
+                            .statusCode())
+                    .as("nobody is asked for a key")
+                    .isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "prot: 5, no setting \"prot\"",
+        "port: x, is not an int",
+        "port: 70000, 0 to 65535",
+        "config: a, no setting",
+        "port: {a: 1}, is a text or a number",
+        "'- port', no YAML",
+        "'port: [', no YAML",
+        "host: 0.0.0.0, in the clear"
+    })
+    void a_file_that_makes_no_sense_is_refused(String yaml, String said) throws Exception {
+        Path file = directory.resolve("bad.yaml");
+        Files.writeString(file, yaml);
+        Cli.Result result = Cli.run("serve", "--config", file.toString());
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err()).contains(said);
     }
 
     private static String url(ChildJvm server) {
@@ -81,7 +145,12 @@ class ServeTest {
         "--max-body-bytes 0, use more",
         "--host 0.0.0.0, in the clear",
         "--host 0.0.0.0 --no-auth, let everybody in",
-        "--host no.such.host.invalid, no address"
+        "--host no.such.host.invalid, no address",
+        "--max-requests-per-second 0, use more",
+        "--jwt-issuer a, go together",
+        "--jwt-issuer a --jwt-audience b --jwt-keys http://example.com/keys, use https",
+        "--tls-keystore no-such-file, can not be read",
+        "--config no-such-file, can not be read"
     })
     void what_would_not_be_safe_or_possible_is_refused(String arguments, String said) {
         Cli.Result result = Cli.run(("serve " + arguments).split(" "));

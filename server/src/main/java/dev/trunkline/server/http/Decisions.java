@@ -13,9 +13,6 @@ import javax.sql.DataSource;
 /** Who has decided what. Never what a message or a key says. */
 final class Decisions {
 
-    private static final int PAGE = 100;
-    private static final int LARGEST_PAGE = 1_000;
-
     private final DataSource source;
     private final String schema;
 
@@ -33,7 +30,9 @@ final class Decisions {
     record Decision(long id, Instant at, String who, String what, String target) {}
 
     Route route() {
-        return Route.of("GET", "/v1/audit", Verb.ADMIN, this::list);
+        return Route.of("GET", "/v1/audit", Verb.ADMIN, "lists who has decided what", this::list)
+                .query(Page.AFTER, Page.LIMIT)
+                .answers(Route.OK, Page.of(Decision.class));
     }
 
     void note(String who, Route what, String target) throws SQLException {
@@ -47,9 +46,8 @@ final class Decisions {
     }
 
     private void list(Exchange exchange) throws Exception {
-        exchange.allowQuery("after", "limit");
-        long after = exchange.query("after", 0, 0, Long.MAX_VALUE);
-        int limit = (int) exchange.query("limit", PAGE, 1, LARGEST_PAGE);
+        long after = exchange.number(Page.AFTER);
+        int limit = (int) exchange.number(Page.LIMIT);
         List<Decision> found = new ArrayList<>();
         try (Connection connection = source.getConnection();
                 PreparedStatement query = connection.prepareStatement("select a.id, a.at, a.who, a.what, a.target from "
@@ -67,6 +65,6 @@ final class Decisions {
                 }
             }
         }
-        exchange.answer(200, Page.of(found, limit, decision -> "" + decision.id()));
+        exchange.answer(Route.OK, Page.of(found, limit, decision -> "" + decision.id()));
     }
 }

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
@@ -60,11 +61,7 @@ final class Exchange {
 
     /** A number in the path. */
     long number(String name) {
-        try {
-            return Long.parseLong(path(name));
-        } catch (NumberFormatException e) {
-            throw Problem.of(name, "\"" + path(name) + "\" is no number");
-        }
+        return number(name, path(name));
     }
 
     Optional<String> header(String name) {
@@ -72,10 +69,11 @@ final class Exchange {
         return Optional.ofNullable(field).map(HttpField::getValue);
     }
 
-    /** Refuses what the route does not know: a misspelt name would be passed over else. */
-    void allowQuery(String... names) {
+    /** Refuses what a route does not know: a misspelt name would be passed over else. */
+    void requireKnown(List<Parameter> known) {
+        Set<String> names = known.stream().map(Parameter::name).collect(Collectors.toSet());
         for (String name : query().getNames()) {
-            if (!Set.of(names).contains(name)) {
+            if (!names.contains(name)) {
                 throw Problem.of(name, "there is no parameter \"" + name + "\" here");
             }
             if (query().getValues(name).size() > 1) {
@@ -84,24 +82,36 @@ final class Exchange {
         }
     }
 
-    Optional<String> query(String name) {
-        return Optional.ofNullable(query().getValue(name));
+    Optional<String> text(Parameter parameter) {
+        Optional<String> text = Optional.ofNullable(query().getValue(parameter.name()));
+        if (text.isPresent()
+                && !parameter.words().isEmpty()
+                && !parameter.words().contains(text.get())) {
+            throw Problem.of(parameter.name(), "\"" + text.get() + "\" is none of " + parameter.words());
+        }
+        return text;
     }
 
-    long query(String name, long otherwise, long least, long most) {
-        Optional<String> text = query(name);
+    long number(Parameter parameter) {
+        Optional<String> text = text(parameter);
         if (text.isEmpty()) {
-            return otherwise;
+            return parameter.otherwise();
         }
+        long value = number(parameter.name(), text.get());
+        if (value < parameter.least() || value > parameter.most()) {
+            throw Problem.of(
+                    parameter.name(),
+                    "it is between " + parameter.least() + " and " + parameter.most() + ", not " + value);
+        }
+        return value;
+    }
+
+    private static long number(String name, String text) {
         try {
-            long value = Long.parseLong(text.get());
-            if (value >= least && value <= most) {
-                return value;
-            }
+            return Long.parseLong(text);
         } catch (NumberFormatException e) {
-            throw Problem.of(name, "\"" + text.get() + "\" is no number");
+            throw Problem.of(name, "\"" + text + "\" is no number");
         }
-        throw Problem.of(name, "\"" + name + "\" is between " + least + " and " + most + ", not " + text.get());
     }
 
     private Fields query() {
@@ -128,7 +138,7 @@ final class Exchange {
         if (request.getLength() > mostBytes) {
             throw LimitedStream.tooLong(mostBytes);
         }
-        return new LimitedStream(Content.Source.asInputStream(request), mostBytes);
+        return new LimitedStream(Content.Source.asInputStream(request), mostBytes, System::nanoTime);
     }
 
     /** Before a refusal: a body that is not read to its end would spoil what the caller sends next on the same connection. */
@@ -165,16 +175,14 @@ final class Exchange {
         if (!contentType().equals(JSON)) {
             throw new Problem(415, "the body is to be " + JSON + ", not " + contentType());
         }
-        try (InputStream in = body()) {
-            Object value = reader.readValue(in);
+        try {
+            Object value = reader.readValue(body());
             if (value == null) {
                 throw Problem.badRequest("the body is null");
             }
             return value;
         } catch (JacksonException e) {
-            throw e.getCause() instanceof Problem problem ? problem : Json.problem(e);
-        } catch (IOException e) {
-            throw Problem.badRequest("the body did not come to its end");
+            throw Json.problem(e);
         }
     }
 

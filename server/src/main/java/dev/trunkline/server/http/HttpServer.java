@@ -16,12 +16,15 @@ import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,18 +33,21 @@ import org.slf4j.LoggerFactory;
 public final class HttpServer implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(HttpServer.class);
-    private static final String PROBLEM = "application/problem+json";
+    static final String PROBLEM = "application/problem+json";
     private static final String BEARER = "bearer ";
     private static final Duration IDLE = Duration.ofSeconds(90);
     private static final Duration STOP = Duration.ofSeconds(20);
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
     private static final int MOST_MESSAGES = 10_000;
     private static final int HEADER_BYTES = 16 * 1024;
+    private static final int MOST_CONNECTIONS = 10_000;
 
     private final Server server;
     private final ServerConnector connector;
     private final Router router;
-    private final Optional<Keys> keys;
+    private final PullRoutes pulls;
+    private final Optional<Guard> guard;
+    private final Rates rates;
     private final Optional<Decisions> decisions;
     private final long mostBytes;
     private volatile boolean stopping;
@@ -51,23 +57,28 @@ public final class HttpServer implements AutoCloseable {
      *
      * @param keys empty: whoever can reach it may do everything
      * @param decisions where it is noted who has decided what; empty: nobody knows who
-     * @param mostBytes of a request's body, but for streams
      */
-    HttpServer(
-            Trunkline trunkline,
-            Optional<Keys> keys,
-            Optional<Decisions> decisions,
-            String host,
-            int port,
-            long mostBytes) {
-        this.keys = keys;
+    HttpServer(Trunkline trunkline, Optional<ApiKeys> keys, Optional<Decisions> decisions, ServerOptions options) {
+        Optional<Guard> jwt = options.issuer().map(JwtGuard::new);
+        this.guard = keys.map(its -> jwt.map(its::or).orElse(its));
         this.decisions = decisions;
-        this.mostBytes = mostBytes;
-        this.router = new Router(routes(trunkline));
+        this.rates = new Rates(options.requestsPerSecond());
+        this.mostBytes = options.mostBytes();
+        this.pulls = new PullRoutes(trunkline, LONGEST_WAIT, () -> stopping);
+        this.router = new Router(routes(trunkline, keys));
         QueuedThreadPool threads = new QueuedThreadPool();
         threads.setName("trunkline-http");
         threads.setVirtualThreadsExecutor(Executors.newVirtualThreadPerTaskExecutor());
         this.server = new Server(threads);
+        this.connector = connector(options);
+        server.addConnector(connector);
+        server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, connector));
+        server.setHandler(new GracefulHandler(new Front()));
+        server.setErrorHandler(this::refuseUnread);
+        server.setStopTimeout(STOP.toMillis());
+    }
+
+    private ServerConnector connector(ServerOptions options) {
         HttpConfiguration configuration = new HttpConfiguration();
         configuration.setSendServerVersion(false);
         configuration.setRequestHeaderSize(HEADER_BYTES);
@@ -78,32 +89,53 @@ public final class HttpServer implements AutoCloseable {
                 UriCompliance.Violation.AMBIGUOUS_PATH_SEGMENT,
                 UriCompliance.Violation.AMBIGUOUS_EMPTY_SEGMENT,
                 UriCompliance.Violation.SUSPICIOUS_PATH_CHARACTERS)));
-        this.connector = new ServerConnector(server, new HttpConnectionFactory(configuration));
-        connector.setHost(host);
-        connector.setPort(port);
-        connector.setIdleTimeout(IDLE.toMillis());
-        server.addConnector(connector);
-        server.setHandler(new GracefulHandler(new Front()));
-        server.setErrorHandler(this::refuseUnread);
-        server.setStopTimeout(STOP.toMillis());
+        HttpConnectionFactory http = new HttpConnectionFactory(configuration);
+        ServerConnector made = options.tls()
+                .map(tls ->
+                        new ServerConnector(server, new SslConnectionFactory(context(tls), http.getProtocol()), http))
+                .orElseGet(() -> new ServerConnector(server, http));
+        made.setHost(options.host());
+        made.setPort(options.port());
+        made.setIdleTimeout(IDLE.toMillis());
+        return made;
     }
 
-    private List<Route> routes(Trunkline trunkline) {
+    private static SslContextFactory.Server context(ServerOptions.Tls tls) {
+        SslContextFactory.Server context = new SslContextFactory.Server();
+        context.setKeyStorePath(tls.keystore().toString());
+        context.setKeyStorePassword(tls.password());
+        return context;
+    }
+
+    private List<Route> routes(Trunkline trunkline, Optional<ApiKeys> keys) {
         List<Route> routes = new ArrayList<>();
-        routes.add(Route.open("GET", "/health", exchange -> exchange.answer(200, Map.of("status", "UP"))));
-        routes.add(Route.open("GET", "/ready", exchange -> ready(trunkline, exchange)));
+        routes.add(Route.open("GET", "/health", "tells whether the server lives", HttpServer::up)
+                .answers(Route.OK, Status.class));
+        routes.add(Route.open("GET", "/ready", "tells whether it can serve: its database answers", exchange -> {
+                    trunkline.topics().find("");
+                    up(exchange);
+                })
+                .answers(Route.OK, Status.class));
         routes.addAll(new TopicRoutes(trunkline.topics()).all());
         routes.addAll(new MessageRoutes(trunkline.publisher(), trunkline.log(), MOST_MESSAGES, () -> stopping).all());
-        routes.addAll(new PullRoutes(trunkline, LONGEST_WAIT).all());
+        routes.addAll(pulls.all());
         routes.addAll(new GroupRoutes(trunkline).all());
+        routes.addAll(new DeadLetterRoutes(trunkline).all());
         keys.ifPresent(known -> routes.addAll(new KeyRoutes(known).all()));
         decisions.ifPresent(known -> routes.add(known.route()));
+        List<Route> told = List.copyOf(routes);
+        routes.add(Route.open(
+                "GET",
+                "/openapi.json",
+                "tells what can be asked",
+                exchange -> exchange.answer(Route.OK, OpenApi.of(told))));
         return routes;
     }
 
-    private static void ready(Trunkline trunkline, Exchange exchange) throws IOException {
-        trunkline.topics().find("");
-        exchange.answer(200, Map.of("status", "UP"));
+    record Status(String status) {}
+
+    private static void up(Exchange exchange) throws IOException {
+        exchange.answer(Route.OK, new Status("UP"));
     }
 
     List<Route> routes() {
@@ -123,6 +155,7 @@ public final class HttpServer implements AutoCloseable {
     @Override
     public void close() {
         stopping = true;
+        pulls.close();
         try {
             server.stop();
         } catch (InterruptedException e) {
@@ -154,10 +187,12 @@ public final class HttpServer implements AutoCloseable {
         Exchange exchange = new Exchange(request, response, found.path(), mostBytes);
         Optional<Verb> verb = found.route().verb();
         if (verb.isEmpty()) {
+            exchange.requireKnown(found.route().query());
             found.route().action().on(exchange);
             return;
         }
         Caller caller = authorize(exchange, verb.get());
+        exchange.requireKnown(found.route().query());
         if (decisions.isPresent()
                 && verb.get() == Verb.ADMIN
                 && !request.getMethod().equals("GET")) {
@@ -171,7 +206,12 @@ public final class HttpServer implements AutoCloseable {
 
     /** Who may do nothing of the kind at all is told no more than that. */
     private Caller authorize(Exchange exchange, Verb verb) throws SQLException {
-        Caller caller = keys.isEmpty() ? Caller.ANYBODY : caller(exchange, keys.get());
+        Caller caller = guard.isEmpty() ? Caller.ANYBODY : caller(exchange, guard.get());
+        if (!rates.allow(caller.name(), System.nanoTime())) {
+            exchange.header(HttpHeader.RETRY_AFTER, "1");
+            throw new Problem(
+                    429, "more requests in a second than this server allows: send several messages with each");
+        }
         String topic = exchange.has("topic") ? exchange.path("topic") : null;
         String group = exchange.has("group") ? exchange.path("group") : null;
         if (!caller.may(verb, topic, group)) {
@@ -180,12 +220,12 @@ public final class HttpServer implements AutoCloseable {
         return caller;
     }
 
-    private static Caller caller(Exchange exchange, Keys keys) throws SQLException {
+    private static Caller caller(Exchange exchange, Guard guard) throws SQLException {
         String header = exchange.header("Authorization").orElse("");
         if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
             throw new Problem(401, "say who you are: Authorization: Bearer KEY");
         }
-        return keys.find(header.substring(BEARER.length()).strip())
+        return guard.find(header.substring(BEARER.length()).strip())
                 .orElseThrow(() -> new Problem(401, "this key is not known, or not good any more"));
     }
 
@@ -233,6 +273,7 @@ public final class HttpServer implements AutoCloseable {
         int status = response.getStatus() < 400 ? 400 : response.getStatus();
         Exchange exchange = new Exchange(request, response, Map.of(), mostBytes);
         try {
+            exchange.header(HttpHeader.CONNECTION, "close");
             exchange.answer(
                     status,
                     PROBLEM,

@@ -1,5 +1,6 @@
 package dev.trunkline.server.http;
 
+import java.io.IOException;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
@@ -52,6 +53,12 @@ final class Json {
 
     /** What is wrong with what could not be read, and where. */
     static Problem problem(JacksonException e) {
+        if (e.getCause() instanceof Problem refused) {
+            return refused;
+        }
+        if (e.getCause() instanceof IOException) {
+            return Problem.badRequest("the body did not come to its end");
+        }
         String field = e instanceof DatabindException databind
                 ? databind.getPath().stream().map(Json::name).collect(Collectors.joining())
                 : "";

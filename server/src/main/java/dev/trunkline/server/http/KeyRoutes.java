@@ -3,24 +3,31 @@ package dev.trunkline.server.http;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The keys of callers, for who may give them. */
 final class KeyRoutes {
 
-    private final Keys keys;
+    private static final String KEYS = "/v1/keys";
+    private static final int LONGEST = 255;
+    private static final Duration LONGEST_TIME = Duration.ofDays(10_000);
 
-    KeyRoutes(Keys keys) {
+    private final ApiKeys keys;
+
+    KeyRoutes(ApiKeys keys) {
         this.keys = keys;
     }
 
     List<Route> all() {
         return List.of(
-                Route.of("GET", "/v1/keys", Verb.ADMIN, this::list),
-                Route.of("POST", "/v1/keys", Verb.ADMIN, this::create),
-                Route.of("DELETE", "/v1/keys/{id}", Verb.ADMIN, this::revoke));
+                Route.of("GET", KEYS, Verb.ADMIN, "lists keys; not what they are called by", this::list)
+                        .answers(Route.OK, Page.of(ApiKeys.ApiKey.class)),
+                Route.of("POST", KEYS, Verb.ADMIN, "gives a key, which is shown once", this::create)
+                        .takes(NewKey.class)
+                        .answers(Route.CREATED, ApiKeys.CreatedKey.class),
+                Route.of("DELETE", KEYS + "/{id}", Verb.ADMIN, "revokes a key", this::revoke)
+                        .answersNothing());
     }
 
     /**
@@ -29,7 +36,7 @@ final class KeyRoutes {
      * @param topics a pattern, as in {@code orders.*}; all, if nothing is said
      * @param expiresIn for how long it is good; for ever, if nothing is said
      */
-    record Wish(
+    record NewKey(
             @Nullable String name,
             @Nullable Set<Verb> verbs,
             @Nullable String topics,
@@ -37,28 +44,38 @@ final class KeyRoutes {
             @Nullable Duration expiresIn) {}
 
     private void list(Exchange exchange) throws Exception {
-        exchange.answer(200, Map.of("items", keys.list()));
+        exchange.answer(Route.OK, Page.all(keys.list()));
     }
 
     private void create(Exchange exchange) throws Exception {
-        Wish wish = exchange.body(Wish.class);
-        if (wish.name == null || wish.name.isBlank()) {
-            throw Problem.of("name", "a key has a name");
-        }
+        NewKey wish = exchange.body(NewKey.class);
         if (wish.verbs == null || wish.verbs.isEmpty() || wish.verbs.contains(null)) {
             throw Problem.of("verbs", "a key allows something: " + List.of(Verb.values()));
         }
-        if (wish.expiresIn != null && (wish.expiresIn.isNegative() || wish.expiresIn.isZero())) {
-            throw Problem.of("expiresIn", "a key is good for some time");
-        }
         exchange.answer(
-                201,
+                Route.CREATED,
                 keys.create(
-                        wish.name,
+                        checked("name", wish.name == null ? "" : wish.name),
                         wish.verbs,
-                        wish.topics == null ? "*" : wish.topics,
-                        wish.groups == null ? "*" : wish.groups,
-                        wish.expiresIn == null ? null : Instant.now().plus(wish.expiresIn)));
+                        checked("topics", wish.topics == null ? "*" : wish.topics),
+                        checked("groups", wish.groups == null ? "*" : wish.groups),
+                        wish.expiresIn == null ? null : Instant.now().plus(checked(wish.expiresIn))));
+    }
+
+    private static String checked(String field, String text) {
+        boolean strange = text.codePoints()
+                .anyMatch(c -> Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE);
+        if (text.isBlank() || text.length() > LONGEST || strange) {
+            throw Problem.of(field, "it has 1 to " + LONGEST + " characters, none of them a control character");
+        }
+        return text;
+    }
+
+    private static Duration checked(Duration expiresIn) {
+        if (expiresIn.isNegative() || expiresIn.isZero() || expiresIn.compareTo(LONGEST_TIME) > 0) {
+            throw Problem.of("expiresIn", "a key is good for some time, up to " + LONGEST_TIME + ", or for ever");
+        }
+        return expiresIn;
     }
 
     private void revoke(Exchange exchange) throws Exception {
@@ -66,6 +83,6 @@ final class KeyRoutes {
         if (id != (int) id || !keys.revoke((int) id)) {
             throw new Problem(404, "there is no key " + id + ", or it was revoked before");
         }
-        exchange.answer(204, null);
+        exchange.answer(Route.NO_CONTENT, null);
     }
 }

@@ -3,17 +3,26 @@ package dev.trunkline.server.http;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.eclipse.jetty.http.HttpStatus;
 
-/** A body that is refused as soon as it is longer than allowed: nothing of what comes after that is read. */
+/** A body that is refused as soon as it is longer than allowed, or takes longer to come: nothing of what comes after that is read. */
 final class LimitedStream extends FilterInputStream {
 
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+
     private final long limit;
+    private final LongSupplier nanos;
+    private final long began;
     private long left;
 
-    LimitedStream(InputStream in, long limit) {
+    /** @param nanos the time */
+    LimitedStream(InputStream in, long limit, LongSupplier nanos) {
         super(in);
         this.limit = limit;
+        this.nanos = nanos;
+        this.began = nanos.getAsLong();
         this.left = limit;
     }
 
@@ -50,5 +59,13 @@ final class LimitedStream extends FilterInputStream {
         if (left < 0) {
             throw tooLong(limit);
         }
+        if (nanos.getAsLong() - began > LONGEST.toNanos()) {
+            throw new Problem(
+                    HttpStatus.REQUEST_TIMEOUT_408, "the body did not come within " + LONGEST.toSeconds() + " s");
+        }
     }
+
+    /** It is not its own: a refusal reads what is left of it, and the server would take it for a failure. */
+    @Override
+    public void close() {}
 }

@@ -44,4 +44,8 @@ final class LineLimit extends FilterInputStream {
         }
         return read;
     }
+
+    /** It is not its own: a refusal reads what is left of it, and the server would take it for a failure. */
+    @Override
+    public void close() {}
 }

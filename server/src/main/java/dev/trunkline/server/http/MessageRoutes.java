@@ -6,17 +6,13 @@ import dev.trunkline.Message;
 import dev.trunkline.Priority;
 import dev.trunkline.Publisher;
 import dev.trunkline.Receipt;
-import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.MappingIterator;
@@ -24,12 +20,23 @@ import tools.jackson.databind.MappingIterator;
 /** Messages: publishing them in three ways, reading the log, following it. */
 final class MessageRoutes {
 
-    private static final int MOST_READ = 1_000;
+    private static final String MESSAGES = "/v1/topics/{topic}/messages";
+    private static final Parameter PARTITION = Parameter.number("partition", "which one", 0, 0, Integer.MAX_VALUE);
+    private static final Parameter PRIORITY = Parameter.word(
+            "priority",
+            "which level, of a topic with levels: NORMAL, if nothing is said",
+            Stream.of(Priority.values()).map(Priority::name).toList());
+    private static final Parameter FROM = Parameter.number(
+            "from", "the first offset; the first that is kept, if nothing is said", 0, 0, Long.MAX_VALUE);
+    private static final Parameter BEGINNING =
+            Parameter.word("from", "where to begin: now, if nothing is said", List.of("now", "beginning"));
+
     /** So many lines are published together, and so many bytes of them are kept at most. */
     private static final int LINES_AT_ONCE = 500;
 
     private static final long BYTES_AT_ONCE = 1L << 20;
-    private static final Duration HEARTBEAT = Duration.ofSeconds(15);
+    /** How soon a stream notices that it is to end. */
+    private static final Duration STEP = Duration.ofSeconds(1);
 
     private final Publisher publisher;
     private final Log log;
@@ -51,19 +58,50 @@ final class MessageRoutes {
 
     List<Route> all() {
         return List.of(
-                Route.of("POST", "/v1/topics/{topic}/messages", Verb.PUBLISH, this::publish),
-                Route.of("GET", "/v1/topics/{topic}/messages", Verb.READ, this::read),
-                Route.of("GET", "/v1/topics/{topic}/tail", Verb.READ, this::tail));
+                Route.of(
+                                "POST",
+                                MESSAGES,
+                                Verb.PUBLISH,
+                                "publishes a message, several that go together, or any number line by line; header Idempotency-Key: a repeated request is one",
+                                this::publish)
+                        .takes(OneOrMore.of(Messages.NewMessage.class))
+                        .takes(Exchange.LINES, Messages.NewMessage.class)
+                        .answers(Route.CREATED, Accepted.class),
+                Route.of("GET", MESSAGES, Verb.READ, "reads the log of a partition", this::read)
+                        .query(PARTITION, PRIORITY, FROM, Page.LIMIT)
+                        .answers(Route.OK, Excerpt.class),
+                Route.of(
+                                "GET",
+                                "/v1/topics/{topic}/tail",
+                                Verb.READ,
+                                "follows a topic: an event for each message",
+                                this::tail)
+                        .query(BEGINNING)
+                        .answers(Route.OK, Events.TYPE, Messages.ReadMessage.class));
     }
+
+    /**
+     * What was published.
+     *
+     * @param published how many
+     * @param messages where they are; null if they came line by line
+     */
+    record Accepted(long published, @Nullable List<Messages.Published> messages) {}
+
+    /**
+     * A part of the log.
+     *
+     * @param next the offset after it
+     */
+    record Excerpt(List<Messages.ReadMessage> messages, long next) {}
 
     /** One, as a JSON object; several that go together, as an array; any number, line by line. */
     private void publish(Exchange exchange) throws Exception {
-        exchange.allowQuery();
         if (exchange.contentType().equals(Exchange.LINES)) {
             publishLines(exchange);
             return;
         }
-        List<Messages.@Nullable Wish> wishes = exchange.bodies(Messages.Wish.class);
+        List<Messages.@Nullable NewMessage> wishes = exchange.bodies(Messages.NewMessage.class);
         if (wishes.isEmpty()) {
             throw Problem.badRequest("there is no message");
         }
@@ -78,13 +116,15 @@ final class MessageRoutes {
         }
         List<Receipt> receipts = publisher.publishAll(messages);
         exchange.answer(
-                201,
-                Map.of("messages", receipts.stream().map(Messages.Published::of).toList()));
+                Route.CREATED,
+                new Accepted(
+                        receipts.size(),
+                        receipts.stream().map(Messages.Published::of).toList()));
     }
 
     /** @param suffix makes the request's idempotency key one of this message */
     private static Message message(
-            Messages.@Nullable Wish wish, String topic, long index, String suffix, Optional<String> idempotency) {
+            Messages.@Nullable NewMessage wish, String topic, long index, String suffix, Optional<String> idempotency) {
         try {
             if (wish == null) {
                 throw Problem.of("payload", "a message is null");
@@ -106,8 +146,8 @@ final class MessageRoutes {
         long line = 0;
         List<Message> waiting = new ArrayList<>();
         try (LineLimit in = new LineLimit(exchange.endlessBody(), BYTES_AT_ONCE);
-                MappingIterator<Messages.Wish> lines =
-                        Json.MAPPER.readerFor(Messages.Wish.class).readValues((InputStream) in)) {
+                MappingIterator<Messages.NewMessage> lines =
+                        Json.MAPPER.readerFor(Messages.NewMessage.class).readValues((InputStream) in)) {
             long bytesBefore = 0;
             while (lines.hasNextValue()) {
                 waiting.add(message(lines.nextValue(), topic, line, ":" + line, idempotency));
@@ -123,71 +163,45 @@ final class MessageRoutes {
                 published += publisher.publishAll(waiting).size();
             }
         } catch (JacksonException e) {
-            throw (e.getCause() instanceof Problem problem ? problem : Json.problem(e))
-                    .with("message", line)
-                    .with("published", published);
-        } catch (IOException e) {
-            throw Problem.badRequest("the body did not come to its end").with("published", published);
+            throw Json.problem(e).with("message", line).with("published", published);
         } catch (RuntimeException e) {
             long before = published;
             throw Problem.of(e)
                     .map(problem -> (RuntimeException) problem.with("published", before))
                     .orElse(e);
         }
-        exchange.answer(201, Map.of("published", published));
+        exchange.answer(Route.CREATED, new Accepted(published, null));
     }
 
     private void read(Exchange exchange) throws Exception {
-        exchange.allowQuery("partition", "priority", "from", "limit");
         String topic = exchange.path("topic");
-        int partition = (int) exchange.query("partition", 0, 0, Integer.MAX_VALUE);
-        Priority priority = priority(exchange.query("priority").orElse("NORMAL"));
-        int limit = (int) exchange.query("limit", 100, 1, MOST_READ);
-        long from = exchange.query("from").isPresent()
-                ? exchange.query("from", 0, 0, Long.MAX_VALUE)
-                : log.first(topic, partition, priority);
-        List<LogMessage> found = log.read(topic, partition, priority, from, limit);
+        int partition = (int) exchange.number(PARTITION);
+        Priority priority = exchange.text(PRIORITY).map(Priority::valueOf).orElse(Priority.NORMAL);
+        long from = exchange.text(FROM).isPresent() ? exchange.number(FROM) : log.first(topic, partition, priority);
+        List<LogMessage> found = log.read(topic, partition, priority, from, (int) exchange.number(Page.LIMIT));
         exchange.answer(
-                200, Map.of("messages", found.stream().map(Messages.Told::of).toList(), "next", from + found.size()));
+                Route.OK,
+                new Excerpt(found.stream().map(Messages.ReadMessage::of).toList(), from + found.size()));
     }
 
-    private static Priority priority(String text) {
-        try {
-            return Priority.valueOf(text.toUpperCase(Locale.ROOT));
-        } catch (IllegalArgumentException e) {
-            throw Problem.of("priority", "\"" + text + "\" is none of " + List.of(Priority.values()));
-        }
-    }
-
-    /** Server-sent events: one for each message, and now and then a sign of life. */
     private void tail(Exchange exchange) throws Exception {
-        exchange.allowQuery("from");
         String topic = exchange.path("topic");
-        Log.Tail tail = switch (exchange.query("from").orElse("now")) {
-            case "now" -> log.tail(topic);
-            case "beginning" -> log.fromBeginning(topic);
-            default -> throw Problem.of("from", "\"from\" is now or beginning");
-        };
-        try (OutputStream out = exchange.stream("text/event-stream")) {
-            out.write(": listening\n\n".getBytes(StandardCharsets.UTF_8));
-            out.flush();
-            long quietSince = System.nanoTime();
+        Log.Tail tail =
+                exchange.text(BEGINNING).orElse("now").equals("now") ? log.tail(topic) : log.fromBeginning(topic);
+        try (Events events = new Events(exchange)) {
+            long quiet = 0;
             while (!stopping.getAsBoolean()) {
-                List<LogMessage> messages = tail.poll(Duration.ofSeconds(1));
+                List<LogMessage> messages = tail.poll(STEP);
                 for (LogMessage message : messages) {
-                    out.write(("id: " + message.partition() + "@" + message.offset() + "\ndata: ")
-                            .getBytes(StandardCharsets.UTF_8));
-                    out.write(Json.MAPPER.writeValueAsBytes(Messages.Told.of(message)));
-                    out.write("\n\n".getBytes(StandardCharsets.UTF_8));
+                    events.tell(
+                            "message", message.partition() + "@" + message.offset(), Messages.ReadMessage.of(message));
                 }
-                if (messages.isEmpty() && System.nanoTime() - quietSince > HEARTBEAT.toNanos()) {
-                    out.write(":\n\n".getBytes(StandardCharsets.UTF_8));
-                    quietSince = System.nanoTime();
-                    out.flush();
-                }
+                quiet = messages.isEmpty() ? quiet + STEP.toMillis() : 0;
                 if (!messages.isEmpty()) {
-                    quietSince = System.nanoTime();
-                    out.flush();
+                    events.flush();
+                } else if (quiet >= Events.QUIET.toMillis()) {
+                    events.alive();
+                    quiet = 0;
                 }
             }
         }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -28,7 +29,7 @@ final class Messages {
      * @param text as it is
      * @param base64 any bytes
      */
-    record Wish(
+    record NewMessage(
             @Nullable JsonNode payload,
             @Nullable String text,
             @Nullable String base64,
@@ -42,15 +43,14 @@ final class Messages {
             @Nullable String idempotencyKey) {
 
         Message of(String topic) {
-            Message message = Message.of(topic, bytes()).withContentType(type());
+            Content content = content();
+            Message message = Message.of(topic, content.bytes())
+                    .withContentType(contentType == null ? content.type() : contentType);
             if (key != null) {
                 message = message.withKey(key);
             }
             if (headers != null) {
-                if (headers.containsValue(null)) {
-                    throw Problem.of("headers", "a header has a value");
-                }
-                message = message.withHeaders(headers);
+                message = message.withHeaders(checked(headers));
             }
             if (correlationId != null) {
                 message = message.withCorrelationId(correlationId);
@@ -70,30 +70,45 @@ final class Messages {
             return idempotencyKey == null ? message : message.withIdempotencyKey(idempotencyKey);
         }
 
-        private byte[] bytes() {
+        private Content content() {
+            return Content.of(payload, text, base64)
+                    .orElseThrow(() -> Problem.of("payload", "a message has one of payload (JSON), text and base64"));
+        }
+    }
+
+    /** What a message says. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Content(byte[] bytes, String type) {
+
+        /** Empty: nothing is said. */
+        static Optional<Content> of(@Nullable JsonNode payload, @Nullable String text, @Nullable String base64) {
             int said = (payload == null ? 0 : 1) + (text == null ? 0 : 1) + (base64 == null ? 0 : 1);
-            if (said != 1) {
+            if (said > 1) {
                 throw Problem.of("payload", "a message has one of payload (JSON), text and base64");
             }
             if (payload != null) {
-                return Json.MAPPER.writeValueAsBytes(payload);
+                return Optional.of(new Content(Json.MAPPER.writeValueAsBytes(payload), Exchange.JSON));
             }
             if (text != null) {
-                return text.getBytes(StandardCharsets.UTF_8);
+                return Optional.of(new Content(text.getBytes(StandardCharsets.UTF_8), TEXT));
             }
+            return Optional.ofNullable(base64).map(encoded -> new Content(decoded(encoded), BYTES));
+        }
+
+        private static byte[] decoded(String base64) {
             try {
                 return Base64.getDecoder().decode(base64);
             } catch (IllegalArgumentException e) {
                 throw Problem.of("base64", "it is not base64: " + e.getMessage());
             }
         }
+    }
 
-        private String type() {
-            if (contentType != null) {
-                return contentType;
-            }
-            return payload != null ? Exchange.JSON : text != null ? TEXT : BYTES;
+    static Map<String, String> checked(Map<String, String> headers) {
+        if (headers.containsValue(null)) {
+            throw Problem.of("headers", "a header has a value");
         }
+        return headers;
     }
 
     /** A receipt as it is told. */
@@ -115,7 +130,7 @@ final class Messages {
      * @param text what it says, if that is text
      * @param base64 if it is not
      */
-    record Told(
+    record ReadMessage(
             int partition,
             Priority priority,
             long offset,
@@ -130,13 +145,13 @@ final class Messages {
             @Nullable String text,
             @Nullable String base64) {
 
-        static Told of(LogMessage message) {
+        static ReadMessage of(LogMessage message) {
             return of(message, null);
         }
 
-        static Told of(LogMessage message, @Nullable Integer attempt) {
+        static ReadMessage of(LogMessage message, @Nullable Integer attempt) {
             String text = Output.text(message.payload()).orElse(null);
-            return new Told(
+            return new ReadMessage(
                     message.partition(),
                     message.priority(),
                     message.offset(),

@@ -1,5 +1,6 @@
 package dev.trunkline.server.http;
 
+import java.lang.reflect.Type;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,16 @@ import org.jspecify.annotations.Nullable;
  */
 record Page<T>(List<T> items, @Nullable String next) {
 
+    static final Parameter LIMIT = Parameter.number("limit", "how many at most", 100, 1, 1_000);
+    /** Of what is listed by number. */
+    static final Parameter AFTER =
+            Parameter.number("after", "where the last page ended: its \"next\"", 0, 0, Long.MAX_VALUE);
+
+    /** The type of a page of these. */
+    static Type of(Class<?> items) {
+        return Json.MAPPER.getTypeFactory().constructParametricType(Page.class, items);
+    }
+
     /**
      * The first so many.
      *
@@ -20,5 +31,9 @@ record Page<T>(List<T> items, @Nullable String next) {
         return found.size() > limit
                 ? new Page<>(found.subList(0, limit), place.apply(found.get(limit - 1)))
                 : new Page<>(found, null);
+    }
+
+    static <T> Page<T> all(List<T> items) {
+        return new Page<>(items, null);
     }
 }

@@ -24,6 +24,15 @@ record Place(String group, String topic, String shown) {
         return new Place(queue ? "" : shown, topic, shown);
     }
 
+    /** Of a group that there is. */
+    static Place existing(Exchange exchange, Trunkline trunkline) {
+        Place place = of(exchange, trunkline);
+        if (trunkline.admin().find(place.group(), place.topic()).isEmpty()) {
+            throw place.isNot();
+        }
+        return place;
+    }
+
     /** What a group is called in paths. */
     static String shown(String group) {
         return group.isEmpty() ? SHARED : group;

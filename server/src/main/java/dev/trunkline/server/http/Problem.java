@@ -75,6 +75,9 @@ final class Problem extends RuntimeException {
         return switch (e) {
             case SQLException sql -> of(sql);
             case Problem problem -> Optional.of(problem);
+            case LeaseExpiredException late ->
+                Optional.of(new Problem(HttpStatus.CONFLICT_409, String.valueOf(late.getMessage()))
+                        .with("epoch", late.epoch()));
             case TrunklineException known ->
                 status(known).map(status -> new Problem(status, String.valueOf(known.getMessage())));
             case IllegalArgumentException wrong -> Optional.of(badRequest(String.valueOf(wrong.getMessage())));
@@ -102,7 +105,6 @@ final class Problem extends RuntimeException {
         return switch (e) {
             case UnknownTopicException unknown -> Optional.of(HttpStatus.NOT_FOUND_404);
             case TopicExistsException exists -> Optional.of(HttpStatus.CONFLICT_409);
-            case LeaseExpiredException expired -> Optional.of(HttpStatus.CONFLICT_409);
             case NoSubscriptionsException unheard -> Optional.of(HttpStatus.CONFLICT_409);
             case PayloadTooLargeException large -> Optional.of(HttpStatus.PAYLOAD_TOO_LARGE_413);
             case OffsetOutOfRangeException out -> Optional.of(HttpStatus.RANGE_NOT_SATISFIABLE_416);

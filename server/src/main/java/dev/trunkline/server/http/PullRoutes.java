@@ -1,57 +1,140 @@
 package dev.trunkline.server.http;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.trunkline.Batch;
 import dev.trunkline.Delivery;
+import dev.trunkline.LeaseExpiredException;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.Start;
 import dev.trunkline.Trunkline;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Groups that are pulled from: batches under a lease. The one group of a queue is called {@code shared} here. */
-final class PullRoutes {
+final class PullRoutes implements AutoCloseable {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final int BATCH_SIZE = 100;
+    /** How often a stream looks whether a batch was settled elsewhere. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
     private static final String GROUP = "/v1/topics/{topic}/groups/{group}";
     private static final String BATCH = GROUP + "/batches/{token}";
+    private static final Parameter MAX = Parameter.number("max", "messages of a batch at most", BATCH_SIZE, 1, 10_000);
+    private static final Parameter LEASE_OF =
+            Parameter.text("lease", "for how long nobody else gets them, such as PT30S, which is the default");
+    private static final Parameter OPEN = Parameter.number(
+            "batches", "how many batches may be open at once; the next comes when one is settled", 1, 1, 100);
 
     private final Trunkline trunkline;
     private final Duration longestWait;
+    private final BooleanSupplier stopping;
     private final Map<Place, PullConsumer<byte[]>> consumers = new ConcurrentHashMap<>();
+    /** By token: streams that are told when it is settled here. */
+    private final Map<String, Semaphore> streams = new ConcurrentHashMap<>();
 
-    /** @param longestWait how long a pull may wait for messages */
-    PullRoutes(Trunkline trunkline, Duration longestWait) {
+    /**
+     * Routes of an installation.
+     *
+     * @param longestWait how long a pull may wait for messages
+     * @param stopping whether streams are to end
+     */
+    PullRoutes(Trunkline trunkline, Duration longestWait, BooleanSupplier stopping) {
         this.trunkline = trunkline;
         this.longestWait = longestWait;
+        this.stopping = stopping;
+    }
+
+    /** Who waits for messages gets none. */
+    @Override
+    public void close() {
+        consumers.values().forEach(PullConsumer::close);
     }
 
     List<Route> all() {
         return List.of(
-                Route.of("PUT", GROUP, Verb.CONSUME, this::make),
-                Route.of("POST", GROUP + "/pull", Verb.CONSUME, this::pull),
-                Route.of("POST", BATCH + "/ack", Verb.CONSUME, this::ack),
-                Route.of("POST", BATCH + "/nack", Verb.CONSUME, this::nack),
-                Route.of("POST", BATCH + "/reject", Verb.CONSUME, this::reject),
-                Route.of("POST", BATCH + "/extend", Verb.CONSUME, this::extend));
+                Route.of(
+                                "PUT",
+                                GROUP,
+                                Verb.CONSUME,
+                                "makes a group that is pulled from, unless there is one",
+                                this::make)
+                        .takes(NewGroup.class)
+                        .answersNothing(),
+                Route.of(
+                                "POST",
+                                GROUP + "/pull",
+                                Verb.CONSUME,
+                                "takes a batch of messages, and waits for it; none: 204",
+                                this::pull)
+                        .takes(Pull.class)
+                        .answers(Route.OK, PulledBatch.class)
+                        .answersNothing(),
+                Route.of(
+                                "GET",
+                                GROUP + "/consume",
+                                Verb.CONSUME,
+                                "takes batches as they come: an event for each",
+                                this::consume)
+                        .query(MAX, LEASE_OF, OPEN)
+                        .answers(Route.OK, Events.TYPE, PulledBatch.class),
+                settling("ack", "says that messages of a batch are done", this::ack),
+                settling("nack", "hands messages of a batch back; they come again, or are given up", this::nack),
+                settling("reject", "gives messages of a batch up: they become dead letters", this::reject),
+                Route.of(
+                                "POST",
+                                BATCH + "/extend",
+                                Verb.CONSUME,
+                                "prolongs the lease of a batch, from now on",
+                                this::extend)
+                        .takes(Extension.class)
+                        .answers(Route.OK, Extended.class));
     }
 
+    private Route settling(String what, String says, Route.Action action) {
+        return Route.of("POST", BATCH + "/" + what, Verb.CONSUME, says, exchange -> {
+                    action.on(exchange);
+                    streams.getOrDefault(exchange.path("token"), new Semaphore(0))
+                            .release();
+                })
+                .takes(Settlement.class)
+                .answers(Route.OK, Left.class);
+    }
+
+    /** @param left offsets of the batch that are neither done nor handed back */
+    record Left(List<Long> left) {}
+
     /** How a group is made. It counts when it is made for the first time. */
-    record Wish(
-            @Nullable String start,
-            @Nullable Integer attempts,
-            @Nullable Boolean stopKey,
-            @Nullable Set<String> keys) {}
+    record NewGroup(
+            @JsonPropertyDescription(
+                    "beginning, now, offset:N, message:ID, a time, or last:PT1H; as of the topic, if nothing is said")
+            @Nullable
+            String start,
+
+            @JsonPropertyDescription("how often a message is tried") @Nullable
+            Integer attempts,
+
+            @JsonPropertyDescription("whether a dead letter holds its key up") @Nullable
+            Boolean stopKey,
+
+            @JsonPropertyDescription("the keys that it wants; all, if nothing is said") @Nullable
+            Set<String> keys) {}
 
     private void make(Exchange exchange) throws Exception {
-        Wish wish = exchange.body(Wish.class);
+        NewGroup wish = exchange.body(NewGroup.class);
         PullOptions options = PullOptions.from(wish.start == null ? Start.byDefault() : Start.parse(wish.start));
         if (wish.attempts != null) {
             options = options.withAttempts(wish.attempts);
@@ -60,11 +143,14 @@ final class PullRoutes {
             options = options.withStopKey(wish.stopKey);
         }
         if (wish.keys != null) {
+            if (wish.keys.contains(null)) {
+                throw Problem.of("keys", "a key is null");
+            }
             options = options.withKeys(wish.keys);
         }
         Place place = Place.of(exchange, trunkline);
         consumers.put(place, trunkline.pull(place.group(), place.topic(), byte[].class, options));
-        exchange.answer(204, null);
+        exchange.answer(Route.NO_CONTENT, null);
     }
 
     /**
@@ -80,18 +166,18 @@ final class PullRoutes {
             @JsonProperty("wait") @Nullable Duration patience) {}
 
     /** A batch as it is told. */
-    record Told(String token, long epoch, Instant expiresAt, List<Messages.Told> messages) {
+    record PulledBatch(String token, long epoch, Instant expiresAt, List<Messages.ReadMessage> messages) {
 
-        static Told of(Batch<byte[]> batch) {
-            return new Told(
+        static PulledBatch of(Batch<byte[]> batch) {
+            return new PulledBatch(
                     batch.token(),
                     batch.deliveries().getFirst().epoch(),
                     batch.expiresAt(),
-                    batch.deliveries().stream().map(Told::message).toList());
+                    batch.deliveries().stream().map(PulledBatch::message).toList());
         }
 
-        private static Messages.Told message(Delivery<byte[]> delivery) {
-            return Messages.Told.of(delivery.message(), delivery.attempt());
+        private static Messages.ReadMessage message(Delivery<byte[]> delivery) {
+            return Messages.ReadMessage.of(delivery.message(), delivery.attempt());
         }
     }
 
@@ -102,11 +188,64 @@ final class PullRoutes {
             throw Problem.of("wait", "a pull waits for up to " + longestWait + ", not " + wait);
         }
         Optional<Batch<byte[]>> batch = consumer(exchange)
-                .pop(wish.max == null ? 100 : wish.max, wish.lease == null ? LEASE : wish.lease, wait);
+                .pop(wish.max == null ? BATCH_SIZE : wish.max, wish.lease == null ? LEASE : wish.lease, wait);
         if (batch.isPresent()) {
-            exchange.answer(200, Told.of(batch.get()));
+            exchange.answer(Route.OK, PulledBatch.of(batch.get()));
         } else {
-            exchange.answer(204, null);
+            exchange.answer(Route.NO_CONTENT, null);
+        }
+    }
+
+    /** A batch at a time, or several: who does not settle them gets no more before their leases are over. */
+    private void consume(Exchange exchange) throws Exception {
+        PullConsumer<byte[]> consumer = consumer(exchange);
+        int max = (int) exchange.number(MAX);
+        Duration lease = exchange.text(LEASE_OF).map(PullRoutes::duration).orElse(LEASE);
+        long most = exchange.number(OPEN);
+        Map<String, Long> open = new HashMap<>();
+        Semaphore settled = new Semaphore(0);
+        try (Events events = new Events(exchange)) {
+            while (!stopping.getAsBoolean()) {
+                Optional<Batch<byte[]>> batch =
+                        open.size() < most ? consumer.pop(max, lease, Events.QUIET) : Optional.empty();
+                if (batch.isPresent()) {
+                    String token = batch.get().token();
+                    open.put(token, System.nanoTime() + lease.toNanos());
+                    streams.put(token, settled);
+                    events.tell("batch", token, PulledBatch.of(batch.get()));
+                    events.flush();
+                    continue;
+                }
+                if (open.size() == most && settled.tryAcquire(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+                    settled.drainPermits();
+                }
+                open.entrySet().removeIf(its -> isOver(consumer, its.getKey(), its.getValue()));
+                events.alive();
+            }
+        } finally {
+            streams.values().removeIf(settled::equals);
+        }
+    }
+
+    /** Whether a batch was settled, here or by another server, or its lease is over. */
+    private boolean isOver(PullConsumer<byte[]> consumer, String token, long expires) {
+        boolean over = System.nanoTime() - expires > 0;
+        try {
+            over |= consumer.ack(token, List.of()).isEmpty();
+        } catch (LeaseExpiredException e) {
+            over = true;
+        }
+        if (over) {
+            streams.remove(token);
+        }
+        return over;
+    }
+
+    private static Duration duration(String text) {
+        try {
+            return Duration.parse(text);
+        } catch (DateTimeParseException e) {
+            throw Problem.of("lease", "\"" + text + "\" is no duration, such as PT30S");
         }
     }
 
@@ -139,7 +278,7 @@ final class PullRoutes {
         } else {
             left = consumer.ack(exchange.path("token"), settlement.someOffsets());
         }
-        exchange.answer(200, Map.of("left", left));
+        exchange.answer(Route.OK, new Left(left));
     }
 
     private void nack(Exchange exchange) throws Exception {
@@ -153,7 +292,7 @@ final class PullRoutes {
         } else {
             left = consumer.nack(exchange.path("token"), settlement.someOffsets(), delay, error);
         }
-        exchange.answer(200, Map.of("left", left));
+        exchange.answer(Route.OK, new Left(left));
     }
 
     private void reject(Exchange exchange) throws Exception {
@@ -163,26 +302,32 @@ final class PullRoutes {
                         exchange.path("token"),
                         settlement.someOffsets(),
                         settlement.error == null ? "rejected" : settlement.error);
-        exchange.answer(200, Map.of("left", left));
+        exchange.answer(Route.OK, new Left(left));
     }
 
     /** A new lease. */
     record Extension(@Nullable Duration lease) {}
 
+    record Extended(Instant expiresAt) {}
+
     private void extend(Exchange exchange) throws Exception {
         Extension extension = exchange.body(Extension.class);
         Instant until =
                 consumer(exchange).extend(exchange.path("token"), extension.lease == null ? LEASE : extension.lease);
-        exchange.answer(200, Map.of("expiresAt", until));
+        exchange.answer(Route.OK, new Extended(until));
     }
 
     private PullConsumer<byte[]> consumer(Exchange exchange) {
         Place place = Place.of(exchange, trunkline);
-        return consumers.computeIfAbsent(place, its -> {
+        PullConsumer<byte[]> consumer = consumers.computeIfAbsent(place, its -> {
             if (trunkline.admin().find(its.group(), its.topic()).isEmpty()) {
                 throw its.isNot().with("hint", "make it first: PUT " + GROUP);
             }
             return trunkline.pull(its.group(), its.topic(), byte[].class, PullOptions.fromNow());
         });
+        if (stopping.getAsBoolean()) {
+            consumer.close();
+        }
+        return consumer;
     }
 }

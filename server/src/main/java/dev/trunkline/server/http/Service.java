@@ -5,7 +5,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.server.Address;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -22,46 +21,38 @@ public final class Service implements AutoCloseable {
     private final Optional<String> firstKey;
     private final HttpServer http;
 
-    private Service(Optional<Address> given, Path data, String host, int port, long mostBytes, boolean guarded)
-            throws Exception {
+    private Service(ServerOptions options) throws Exception {
         try {
             Address address;
-            if (given.isPresent()) {
-                address = given.get();
+            if (options.database().isPresent()) {
+                address = options.database().get();
                 this.description = address.toString();
             } else {
-                EmbeddedPostgres postgres = EmbeddedPostgres.at(data).start();
+                EmbeddedPostgres postgres = EmbeddedPostgres.at(options.data()).start();
                 closers.push(postgres::close);
                 address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), "trunkline");
                 this.description = postgres.toString();
             }
             Trunkline trunkline = address.installation().open();
             closers.push(trunkline::close);
-            Optional<HikariDataSource> source = guarded ? Optional.of(source(address)) : Optional.empty();
-            Optional<Keys> keys = source.map(its -> new Keys(its, address.schema()));
+            Optional<HikariDataSource> source = options.guarded() ? Optional.of(source(address)) : Optional.empty();
+            Optional<ApiKeys> keys = source.map(its -> new ApiKeys(its, address.schema()));
             Optional<Decisions> decisions = source.map(its -> new Decisions(its, address.schema()));
             this.firstKey = keys.isPresent() ? firstKey(keys.get()) : Optional.empty();
-            this.http = new HttpServer(trunkline, keys, decisions, host, port, mostBytes);
+            this.http = new HttpServer(trunkline, keys, decisions, options);
             closers.push(http::close);
             http.start();
-            this.url = "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + http.port();
+            String host = options.host();
+            this.url = (options.tls().isPresent() ? "https" : "http") + "://"
+                    + (host.contains(":") ? "[" + host + "]" : host) + ":" + http.port();
         } catch (Exception | Error e) {
             close();
             throw e;
         }
     }
 
-    /**
-     * Starts it.
-     *
-     * @param given empty: it has a database of its own
-     * @param data where that keeps its data
-     * @param guarded whether callers need a key
-     */
-    public static Service start(
-            Optional<Address> given, Path data, String host, int port, long mostBytes, boolean guarded)
-            throws Exception {
-        return new Service(given, data, host, port, mostBytes, guarded);
+    public static Service start(ServerOptions options) throws Exception {
+        return new Service(options);
     }
 
     private HikariDataSource source(Address address) {
@@ -77,7 +68,7 @@ public final class Service implements AutoCloseable {
     }
 
     /** Where there is none yet, somebody must be able to give one. */
-    private static Optional<String> firstKey(Keys keys) throws SQLException {
+    private static Optional<String> firstKey(ApiKeys keys) throws SQLException {
         return keys.list().isEmpty()
                 ? Optional.of(keys.create("first", EnumSet.allOf(Verb.class), "*", "*", null)
                         .key())

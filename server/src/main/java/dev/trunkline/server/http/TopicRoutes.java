@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** Topics. */
 final class TopicRoutes {
 
-    private static final int PAGE = 100;
-    private static final int LARGEST_PAGE = 1_000;
+    private static final String TOPICS = "/v1/topics";
+    private static final String TOPIC = TOPICS + "/{topic}";
+    private static final Parameter AFTER = Parameter.text("after", "where the last page ended: its \"next\"");
 
     private final Topics topics;
 
@@ -25,15 +26,27 @@ final class TopicRoutes {
 
     List<Route> all() {
         return List.of(
-                Route.of("GET", "/v1/topics", Verb.READ, this::list),
-                Route.of("POST", "/v1/topics", Verb.ADMIN, this::create),
-                Route.of("GET", "/v1/topics/{topic}", Verb.READ, this::get),
-                Route.of("PATCH", "/v1/topics/{topic}", Verb.ADMIN, this::alter),
-                Route.of("DELETE", "/v1/topics/{topic}", Verb.ADMIN, this::drop));
+                Route.of("GET", TOPICS, Verb.READ, "lists topics, by name", this::list)
+                        .query(AFTER, Page.LIMIT)
+                        .answers(Route.OK, Page.of(Topic.class)),
+                Route.of(
+                                "POST",
+                                TOPICS,
+                                Verb.ADMIN,
+                                "makes a topic: a queue, unless something else is said",
+                                this::create)
+                        .takes(TopicSettings.class)
+                        .answers(Route.CREATED, Topic.class),
+                Route.of("GET", TOPIC, Verb.READ, "tells of a topic", this::get).answers(Route.OK, Topic.class),
+                Route.of("PATCH", TOPIC, Verb.ADMIN, "alters a topic; what is not said stays", this::alter)
+                        .takes(TopicSettings.class)
+                        .answers(Route.OK, Topic.class),
+                Route.of("DELETE", TOPIC, Verb.ADMIN, "drops a topic with all its messages and groups", this::drop)
+                        .answersNothing());
     }
 
     /** A topic as it is told. */
-    record Told(
+    record Topic(
             String name,
             TopicSemantics semantics,
             Ordering ordering,
@@ -48,8 +61,8 @@ final class TopicRoutes {
             Duration segmentAge,
             CompletionTrackingMode tracking) {
 
-        static Told of(TopicConfiguration topic) {
-            return new Told(
+        static Topic of(TopicConfiguration topic) {
+            return new Topic(
                     topic.name(),
                     topic.semantics(),
                     topic.ordering(),
@@ -67,16 +80,15 @@ final class TopicRoutes {
     }
 
     private void list(Exchange exchange) throws Exception {
-        exchange.allowQuery("after", "limit");
-        String after = exchange.query("after").orElse("");
-        int limit = (int) exchange.query("limit", PAGE, 1, LARGEST_PAGE);
-        List<Told> found = topics.list().stream()
+        String after = exchange.text(AFTER).orElse("");
+        int limit = (int) exchange.number(Page.LIMIT);
+        List<Topic> found = topics.list().stream()
                 .filter(topic -> topic.name().compareTo(after) > 0)
                 .sorted((one, other) -> one.name().compareTo(other.name()))
                 .limit(limit + 1L)
-                .map(Told::of)
+                .map(Topic::of)
                 .toList();
-        exchange.answer(200, Page.of(found, limit, Told::name));
+        exchange.answer(Route.OK, Page.of(found, limit, Topic::name));
     }
 
     private void create(Exchange exchange) throws Exception {
@@ -88,11 +100,11 @@ final class TopicRoutes {
                 ? TopicConfiguration.pubSub(wish.name())
                 : TopicConfiguration.queue(wish.name());
         topics.create(wish.applyTo(plain));
-        exchange.answer(201, Told.of(find(wish.name())));
+        exchange.answer(Route.CREATED, Topic.of(find(wish.name())));
     }
 
     private void get(Exchange exchange) throws Exception {
-        exchange.answer(200, Told.of(find(exchange.path("topic"))));
+        exchange.answer(Route.OK, Topic.of(find(exchange.path("topic"))));
     }
 
     private void alter(Exchange exchange) throws Exception {
@@ -102,12 +114,12 @@ final class TopicRoutes {
             throw Problem.of("name", "a topic keeps its name");
         }
         topics.alter(wish.applyTo(find(name)));
-        exchange.answer(200, Told.of(find(name)));
+        exchange.answer(Route.OK, Topic.of(find(name)));
     }
 
     private void drop(Exchange exchange) throws Exception {
         topics.drop(exchange.path("topic"));
-        exchange.answer(204, null);
+        exchange.answer(Route.NO_CONTENT, null);
     }
 
     private TopicConfiguration find(String name) {

@@ -1,7 +1,10 @@
 package dev.trunkline.server.http;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.trunkline.server.Address;
 import dev.trunkline.server.Cli;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -12,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -39,18 +43,44 @@ final class Api implements AutoCloseable {
     }
 
     static Api on(String database) throws Exception {
-        Address address = Address.of(
+        return start(options(address(database)));
+    }
+
+    static Address address(String database) {
+        return Address.of(
                 Cli.postgres().jdbcUrl(database),
                 Cli.postgres().user(),
                 Cli.postgres().password(),
                 "trunkline");
-        Service service = Service.start(Optional.of(address), Path.of("."), "127.0.0.1", 0, MOST_BYTES, true);
+    }
+
+    /** How a server over a database of its own is, unless something else is said. */
+    static ServerOptions options(Address address) {
+        return new ServerOptions(
+                Optional.of(address),
+                Path.of("."),
+                "127.0.0.1",
+                0,
+                MOST_BYTES,
+                1_000_000,
+                true,
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    static Api start(ServerOptions options) throws Exception {
+        Service service = Service.start(options);
         return new Api(service, service.firstKey().orElse(null));
     }
 
     /** The same, as another caller; null: as nobody. */
     Api as(@Nullable String otherKey) {
         return new Api(service, otherKey);
+    }
+
+    @Nullable
+    String key() {
+        return key;
     }
 
     Optional<String> firstKey() {
@@ -104,8 +134,9 @@ final class Api implements AutoCloseable {
 
     Answer send(String method, String path, BodyPublisher body, @Nullable String type, String... headers)
             throws Exception {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(service.url() + path)).method(method, body);
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(service.url() + path))
+                .timeout(Duration.ofSeconds(90))
+                .method(method, body);
         if (type != null) {
             request.header("Content-Type", type);
         }
@@ -116,11 +147,39 @@ final class Api implements AutoCloseable {
             request.headers(headers);
         }
         HttpResponse<String> response = client.send(request.build(), BodyHandlers.ofString());
-        return new Answer(
+        Answer answer = new Answer(
                 response.statusCode(),
                 response.headers().firstValue("Content-Type").orElse(""),
                 response.body(),
                 response);
+        requireAsTold(method, path, answer);
+        return answer;
+    }
+
+    /** Every answer that a test gets is as the OpenAPI document says. */
+    private void requireAsTold(String method, String path, Answer answer) {
+        Route route;
+        try {
+            route = new Router(service.routes())
+                    .find(method, URI.create(service.url() + path).getRawPath())
+                    .route();
+        } catch (Problem unknown) {
+            return;
+        }
+        if (!route.template().equals("/openapi.json")) {
+            Contract contract = new Contract(JSON.valueToTree(OpenApi.of(service.routes())));
+            assertThat(contract.flaws(route, answer)).as(answer.toString()).isEmpty();
+        }
+    }
+
+    /** Reads what is sent as events, until enough was read. */
+    InputStream events(String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(service.url() + path))
+                .header("Authorization", "Bearer " + key)
+                .build();
+        HttpResponse<InputStream> response = client.send(request, BodyHandlers.ofInputStream());
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("text/event-stream");
+        return response.body();
     }
 
     static String encode(String name) {

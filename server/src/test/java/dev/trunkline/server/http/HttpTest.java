@@ -128,7 +128,46 @@ class HttpTest {
         problem(
                 api.post(token + "/ack", "{}"),
                 409,
-                "epoch " + again.json().at("/epoch").asLong());
+                "\"epoch\":" + again.json().at("/epoch").asLong());
+    }
+
+    @Test
+    void dead_letters_are_looked_at_edited_and_redriven() throws Exception {
+        topic("dead");
+        String group = "/v1/topics/dead/groups/shared";
+        api.put(group, "{\"start\": \"beginning\"}");
+        api.post(
+                "/v1/topics/dead/messages",
+                "{\"payload\": {\"total\": \"twelve\"}, \"headers\": {\"h\": \"v\"}, \"key\": \"k\"}");
+        Api.Answer batch = api.post(group + "/pull", "{}");
+        assertThat(api.post(
+                                group + "/batches/" + batch.at("/token") + "/reject",
+                                "{\"offsets\": [0], \"error\": \"twelve is no number\"}")
+                        .status())
+                .isEqualTo(200);
+        Api.Answer listed = api.get(group + "/dead-letters");
+        assertThat(listed.at("/items/0/error")).isEqualTo("twelve is no number");
+        String letter =
+                group + "/dead-letters/" + listed.json().at("/items/0/id").asLong();
+        assertThat(api.get(letter).at("/text")).isEqualTo("{\"total\":\"twelve\"}");
+        problem(api.get(group + "/dead-letters/999"), 404);
+        problem(api.patch(group + "/dead-letters/999", "{}"), 404);
+        problem(api.patch(letter, "{\"text\": \"a\", \"base64\": \"\"}"), 400, "payload");
+        problem(api.patch(letter, "{\"key\": \"other\"}"), 400, "key");
+        problem(api.patch(letter, "{\"contentType\": \"\"}"), 400, "content type");
+        Api.Answer edited = api.patch(letter, "{\"payload\": {\"total\": 12}}");
+        assertThat(edited.at("/text")).as(edited.toString()).isEqualTo("{\"total\":12}");
+        assertThat(edited.at("/headers/h")).isEqualTo("v");
+        assertThat(edited.text()).contains("edited by");
+        assertThat(api.post(group + "/dead-letters/redrive", "{}")
+                        .json()
+                        .at("/decided")
+                        .asInt())
+                .isOne();
+        problem(api.patch(letter, "{\"text\": \"too late\"}"), 409);
+        Api.Answer again = api.post(group + "/pull", "{\"wait\": \"PT20S\"}");
+        assertThat(again.at("/messages/0/text")).isEqualTo("{\"total\":12}");
+        assertThat(again.at("/messages/0/key")).isEqualTo("k");
     }
 
     @Test
@@ -172,7 +211,7 @@ class HttpTest {
         assertThat(body.length()).isGreaterThan((int) Api.MOST_BYTES);
         Api.Answer answer =
                 api.send("POST", "/v1/topics/lines/messages", BodyPublishers.ofString(body), "application/x-ndjson");
-        assertThat(answer.text()).isEqualTo("{\"published\":20000}");
+        assertThat(answer.json().at("/published").asLong()).isEqualTo(20_000);
         assertThat(api.get("/v1/topics/lines/messages?from=19999").at("/messages/0/text"))
                 .isEqualTo("line 19999");
         Api.Answer bad = api.send(

@@ -9,29 +9,41 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** The keys of callers. A key is 256 random bits, of which only a hash is kept. */
-final class Keys {
+final class ApiKeys implements Guard {
 
     private static final String PREFIX = "tl_";
     private static final int BYTES = 32;
+    private static final Pattern FORM = Pattern.compile(PREFIX + "[A-Za-z0-9_-]{43}");
+    private static final Duration TRUST = Duration.ofSeconds(1);
+    private static final int MOST_KNOWN = 10_000;
 
     private final DataSource source;
     private final String schema;
     private final SecureRandom random = new SecureRandom();
+    /** By the hash of its key. */
+    private final Map<String, Known> known = new ConcurrentHashMap<>();
 
-    Keys(DataSource source, String schema) {
+    private record Known(Caller caller, long since) {}
+
+    ApiKeys(DataSource source, String schema) {
         this.source = source;
         this.schema = schema;
     }
@@ -41,7 +53,7 @@ final class Keys {
      *
      * @param revokedAt since when it is not good any more
      */
-    record Key(
+    record ApiKey(
             int id,
             String name,
             Set<Verb> verbs,
@@ -52,9 +64,9 @@ final class Keys {
             @Nullable Instant revokedAt) {}
 
     /** A new key: what it is called by is known now and never again. */
-    record Created(int id, String key) {}
+    record CreatedKey(int id, String key) {}
 
-    Created create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Instant expiresAt)
+    CreatedKey create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Instant expiresAt)
             throws SQLException {
         byte[] secret = new byte[BYTES];
         random.nextBytes(secret);
@@ -73,17 +85,37 @@ final class Keys {
             call.setObject(6, expiresAt == null ? null : expiresAt.atOffset(ZoneOffset.UTC));
             try (ResultSet row = call.executeQuery()) {
                 row.next();
-                return new Created(row.getInt(1), key);
+                return new CreatedKey(row.getInt(1), key);
             }
         }
     }
 
-    /** Who a key belongs to, if it is good. */
-    Optional<Caller> find(String key) throws SQLException {
+    /** Who a key belongs to, if it is good. That is asked once a second: so soon a key is revoked everywhere. */
+    @Override
+    public Optional<Caller> find(String key) throws SQLException {
+        if (!FORM.matcher(key).matches()) {
+            return Optional.empty();
+        }
+        byte[] hash = hash(key);
+        String name = HexFormat.of().formatHex(hash);
+        Known lately = known.get(name);
+        if (lately != null && System.nanoTime() - lately.since < TRUST.toNanos()) {
+            return Optional.of(lately.caller);
+        }
+        long since = System.nanoTime();
+        Optional<Caller> found = ask(hash);
+        if (known.size() >= MOST_KNOWN) {
+            known.clear();
+        }
+        found.ifPresentOrElse(caller -> known.put(name, new Known(caller, since)), () -> known.remove(name));
+        return found;
+    }
+
+    private Optional<Caller> ask(byte[] hash) throws SQLException {
         try (Connection connection = source.getConnection();
                 PreparedStatement call = connection.prepareStatement(
                         "select id, name, verbs, topics, groups from " + schema + ".find_api_key(?)")) {
-            call.setBytes(1, hash(key));
+            call.setBytes(1, hash);
             try (ResultSet row = call.executeQuery()) {
                 return row.next()
                         ? Optional.of(new Caller(
@@ -96,15 +128,15 @@ final class Keys {
         }
     }
 
-    List<Key> list() throws SQLException {
+    List<ApiKey> list() throws SQLException {
         try (Connection connection = source.getConnection();
                 PreparedStatement call = connection.prepareStatement(
                         "select id, name, verbs, topics, groups, created_at, expires_at, revoked_at from " + schema
                                 + ".list_api_keys()");
                 ResultSet row = call.executeQuery()) {
-            List<Key> keys = new ArrayList<>();
+            List<ApiKey> keys = new ArrayList<>();
             while (row.next()) {
-                keys.add(new Key(
+                keys.add(new ApiKey(
                         row.getInt(1),
                         row.getString(2),
                         verbs(row.getArray(3)),
@@ -126,6 +158,8 @@ final class Keys {
                 row.next();
                 return row.getBoolean(1);
             }
+        } finally {
+            known.clear();
         }
     }
 

@@ -1,0 +1,47 @@
+package dev.trunkline.server.http;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** An answer of server-sent events, and a sign of life where there are none for a while. */
+final class Events implements AutoCloseable {
+
+    static final String TYPE = "text/event-stream";
+    /** How long to wait for something to tell. */
+    static final Duration QUIET = Duration.ofSeconds(15);
+
+    private final OutputStream out;
+
+    Events(Exchange exchange) throws IOException {
+        this.out = exchange.stream(TYPE);
+        alive();
+    }
+
+    /** Tells something; it is sent at the next {@link #flush}. */
+    void tell(String event, String id, Object data) throws IOException {
+        write("event: " + event + "\nid: " + id + "\ndata: ");
+        out.write(Json.MAPPER.writeValueAsBytes(data));
+        write("\n\n");
+    }
+
+    void flush() throws IOException {
+        out.flush();
+    }
+
+    /** Shows who listens that it is still there; and shows us, if he is not. */
+    void alive() throws IOException {
+        write(":\n\n");
+        flush();
+    }
+
+    private void write(String text) throws IOException {
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+    }
+}

@@ -1,0 +1,45 @@
+package dev.trunkline.server.http;
+
+import dev.trunkline.server.Address;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * How a server is to be.
+ *
+ * @param database empty: it has one of its own
+ * @param data where that keeps its data
+ * @param mostBytes of a request's body, but for streams
+ * @param requestsPerSecond of each caller
+ * @param guarded whether callers need a key; if not, whoever can reach it may do everything
+ * @param issuer whose JWTs are as good as keys
+ */
+public record ServerOptions(
+        Optional<Address> database,
+        Path data,
+        String host,
+        int port,
+        long mostBytes,
+        int requestsPerSecond,
+        boolean guarded,
+        Optional<Issuer> issuer,
+        Optional<Tls> tls) {
+
+    /**
+     * Whose JWTs are good.
+     *
+     * @param audience whom they must be for
+     * @param keys where the issuer's keys are
+     */
+    public record Issuer(String name, String audience, URI keys) {}
+
+    /** What the server shows of itself: a key and its certificate, in a PKCS #12 file. */
+    public record Tls(Path keystore, String password) {
+
+        @Override
+        public String toString() {
+            return keystore.toString();
+        }
+    }
+}
