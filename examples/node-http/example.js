@@ -48,7 +48,7 @@ const { messages: receipts } = await ask('POST', `/topics/${TOPIC}/messages`, [
   { key: 'bob', text: 'grüße' },
   { key: 'ada', base64: 'AP8=' },
 ])
-console.log('published', receipts.map((receipt) => receipt.id).length)
+console.log('published', receipts.length)
 
 let batch = await waiting
 const pulled = []
@@ -77,8 +77,14 @@ for await (const message of tail(TOPIC, enough.signal)) {
 enough.abort()
 assert.deepEqual(seen, pulled)
 
-// A mistake is told with its field.
-const mistake = await ask('POST', `/topics/${TOPIC}/messages`, { text: 'x', colour: 'red' }).catch((error) => error)
+// A mistake is told with its field, and nothing of the batch is published.
+const mistake = await ask('POST', `/topics/${TOPIC}/messages`, [{ text: 'x' }, { text: 'y', colour: 'red' }]).catch((error) => error)
 console.log('refused', mistake.status, mistake.problem.field)
-const late = await ask('POST', `${group}/batches/no-such-token/ack`, {}).catch((error) => error)
-console.log('refused', late.status)
+
+// Who comes after the end of its lease, and after somebody else, is told so.
+await ask('POST', `/topics/${TOPIC}/messages`, { text: 'slow' })
+const lost = await ask('POST', `${group}/pull`, { lease: 'PT0.001S', wait: 'PT20S' })
+const taken = await ask('POST', `${group}/pull`, { wait: 'PT20S' })
+const late = await ask('POST', `${group}/batches/${lost.token}/ack`, {}).catch((error) => error)
+console.log('refused', late.status, taken.messages[0].attempt)
+await ask('POST', `${group}/batches/${taken.token}/ack`, {})

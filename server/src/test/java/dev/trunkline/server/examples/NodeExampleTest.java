@@ -73,27 +73,41 @@ class NodeExampleTest {
         assertThat(shop.query("select * from trunkline.open_batches")).isEmpty();
     }
 
-    /** While nobody can write invoices, it takes a batch of new orders, and can not finish it. */
+    /**
+     * First it can not write invoices, and so is stopped with a batch that is not acknowledged; then it can not acknowledge it. There it is killed: its
+     * invoices are written and must not stay.
+     */
     private void killInTransaction(Program consumer, Path example, Map<String, String> environment) throws Exception {
-        try (Connection connection = shop.connect();
-                Statement statement = connection.createStatement()) {
-            connection.setAutoCommit(false);
-            statement.execute("lock table node_invoice in exclusive mode");
+        try (Connection invoices = shop.connect();
+                Connection batches = shop.connectAsOwner()) {
+            lock(invoices, "lock table node_invoice in exclusive mode");
             Program.run(example, environment, "node", "producer.js", Integer.toString(ORDERS - ORDERS / 2));
             await(
-                    "a consumer that waits in its transaction",
+                    "a consumer that waits to write",
                     "select count(*) > 0 from pg_locks where relation = 'node_invoice'::regclass and not granted");
             assertThat(shop.query("select count(*) > 0 from trunkline.open_batches"))
                     .containsExactly("t");
+            lock(batches, "select from trunkline.holder for no key update");
+            invoices.rollback();
+            await(
+                    "a consumer that waits to acknowledge",
+                    "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and query like '%.ack(%'");
             consumer.kill();
             consumer.waitFor();
-            connection.rollback();
+            batches.rollback();
+        }
+    }
+
+    private static void lock(Connection connection, String sql) throws SQLException {
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
         }
     }
 
     private void await(String what, String sql) {
         Awaitility.await(what)
-                .atMost(Duration.ofSeconds(120))
+                .atMost(Duration.ofMinutes(2))
                 .until(() -> shop.query(sql).equals(List.of("t")));
     }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Assumptions;
 /** A program of the machine that runs an example. */
 public final class Program implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Process process;
     private final List<String> lines = new CopyOnWriteArrayList<>();
@@ -91,9 +91,9 @@ public final class Program implements AutoCloseable {
         return String.join("\n", lines);
     }
 
-    /** SIGTERM. */
+    /** SIGTERM. What it writes then can still be read: the process itself would close its streams. */
     void stop() {
-        process.destroy();
+        process.toHandle().destroy();
     }
 
     /** SIGKILL. */

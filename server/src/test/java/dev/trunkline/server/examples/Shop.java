@@ -25,7 +25,7 @@ final class Shop {
 
     Shop() throws SQLException {
         assertThat(Cli.on(database, "migrate").code()).isZero();
-        try (Connection owner = Cli.postgres().dataSource(database).getConnection();
+        try (Connection owner = connectAsOwner();
                 Statement statement = owner.createStatement()) {
             statement.execute("create role " + user + " login password 'secret' in role trunkline_app");
             statement.execute("grant create on schema public to " + user);
@@ -45,6 +45,10 @@ final class Shop {
                 user,
                 "PGPASSWORD",
                 "secret");
+    }
+
+    Connection connectAsOwner() throws SQLException {
+        return Cli.postgres().dataSource(database).getConnection();
     }
 
     Connection connect() throws SQLException {

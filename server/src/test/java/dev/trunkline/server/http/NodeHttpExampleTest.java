@@ -33,8 +33,8 @@ class NodeHttpExampleTest {
                             "seen 0 0 application/json",
                             "seen 0 1 text/plain",
                             "seen 0 2 application/octet-stream",
-                            "refused 400 colour",
-                            "refused 400");
+                            "refused 400 [1].colour",
+                            "refused 409 2");
             assertThat(api.get("/v1/topics/node-http/groups/shared").at("/pending"))
                     .isEqualTo("0");
         }
