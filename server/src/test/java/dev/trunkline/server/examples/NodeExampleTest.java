@@ -20,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 class NodeExampleTest {
 
     private static final int ORDERS = 300;
+    private static final String ACKNOWLEDGING =
+            " where datname = current_database() and wait_event_type = 'Lock' and query like '%.ack(%'";
 
     private final Shop shop;
 
@@ -74,32 +76,32 @@ class NodeExampleTest {
     }
 
     /**
-     * First it can not write invoices, and so is stopped with a batch that is not acknowledged; then it can not acknowledge it. There it is killed: its
-     * invoices are written and must not stay.
+     * First it can not write invoices, and so is stopped with a batch that is not acknowledged; then it can not acknowledge it. There it is killed, and its
+     * connection with it, or else the server would go on with the statement: its invoices are written and must not stay.
      */
     private void killInTransaction(Program consumer, Path example, Map<String, String> environment) throws Exception {
         try (Connection invoices = shop.connect();
                 Connection batches = shop.connectAsOwner()) {
-            lock(invoices, "lock table node_invoice in exclusive mode");
+            invoices.setAutoCommit(false);
+            batches.setAutoCommit(false);
+            execute(invoices, "lock table node_invoice in exclusive mode");
             Program.run(example, environment, "node", "producer.js", Integer.toString(ORDERS - ORDERS / 2));
             await(
                     "a consumer that waits to write",
                     "select count(*) > 0 from pg_locks where relation = 'node_invoice'::regclass and not granted");
             assertThat(shop.query("select count(*) > 0 from trunkline.open_batches"))
                     .containsExactly("t");
-            lock(batches, "select from trunkline.holder for no key update");
+            execute(batches, "select from trunkline.holder for no key update");
             invoices.rollback();
-            await(
-                    "a consumer that waits to acknowledge",
-                    "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and query like '%.ack(%'");
+            await("a consumer that waits to acknowledge", "select count(*) > 0 from pg_stat_activity" + ACKNOWLEDGING);
             consumer.kill();
             consumer.waitFor();
+            execute(batches, "select pg_terminate_backend(pid, 60000) from pg_stat_activity" + ACKNOWLEDGING);
             batches.rollback();
         }
     }
 
-    private static void lock(Connection connection, String sql) throws SQLException {
-        connection.setAutoCommit(false);
+    private static void execute(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(sql);
         }
