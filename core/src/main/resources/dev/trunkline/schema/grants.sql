@@ -3,7 +3,7 @@
 revoke all on schema trunkline from public;
 revoke all on all tables in schema trunkline from public;
 revoke all on all sequences in schema trunkline from public;
-revoke all on all functions in schema trunkline from public;
+revoke all on all routines in schema trunkline from public;
 
 do $$
 declare
@@ -28,7 +28,7 @@ begin
             execute format('grant insert (id, unit, due_at, topic, lane, partition, key, idempotency_key, correlation_id, content_type, headers, payload)
                 on trunkline.outbox_%s to trunkline_app', slot);
         end loop;
-        grant execute on all functions in schema trunkline to trunkline_app;
+        grant execute on all routines in schema trunkline to trunkline_app;
         -- These take a clock, a watermark or a table from their caller: applications go through trunkline.upkeep.
         revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment, trunkline.drop_segment,
             trunkline.advance_outbox, trunkline.clear_outbox, trunkline.prune_marks, trunkline.rotate_idempotency,

@@ -3,17 +3,27 @@ package dev.trunkline.behaviour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.Log;
 import dev.trunkline.LogMessage;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 
 /** What any language can do with a PostgreSQL driver. */
 class SqlApiTest {
@@ -68,6 +78,154 @@ class SqlApiTest {
     }
 
     @Test
+    void messages_are_json_in_and_out_with_the_fields_of_http() {
+        database.query("select trunkline.create_topic('levels', partitions => 1, levels => 3)");
+        database.query("select trunkline.subscribe_pull('', 'levels', 'BEGINNING')");
+        assertThat(database.query("select cardinality(trunkline.publish_json('levels', ?::jsonb))", """
+                [{"payload": {"n": 1.50}, "key": "k", "headers": {"a": "1, {\\"2\\"}"}, "correlationId": "c", "priority": null},
+                 {"text": "grüße", "contentType": "text/x", "deliverAt": "2020-01-01T00:00:00Z"},
+                 {"base64": "AP8=", "idempotencyKey": "once"},
+                 {"base64": "AP8=", "idempotencyKey": "once"},
+                 {"payload": null}]"""))
+                .containsExactly("5");
+        database.query("select trunkline.publish_json('levels', '{\"text\": \"high\", \"priority\": \"HIGH\"}')");
+        database.query("select trunkline.publish_json('levels', '{\"text\": \"later\", \"delay\": \"PT1H\"}')");
+        assertThat(database.query("select trunkline.publish_json('levels', '[]')"))
+                .containsExactly("{}");
+        trunkline.relayNow();
+        List<String> messages = new ArrayList<>();
+        for (int pops = 0; pops < 2; pops++) {
+            messages.addAll(database.query("with b as (select trunkline.pop_json('', 'levels') as batch),"
+                    + " a as (select batch, trunkline.ack(batch ->> 'token') from b)"
+                    + " select m - '{id,publishedAt,appendedAt}'::text[] from a, jsonb_array_elements(batch -> 'messages') m"
+                    + " order by m -> 'offset'"));
+        }
+        assertThat(messages)
+                .containsExactlyInAnyOrder(
+                        json(
+                                "'text', '{\"n\": 1.50}', 'key', 'k', 'headers', jsonb_build_object('a', '1, {\"2\"}'), 'correlationId', 'c',"
+                                        + " 'contentType', 'application/json', 'offset', 0"),
+                        json("'text', 'grüße', 'contentType', 'text/x', 'offset', 1"),
+                        json("'base64', 'AP8=', 'contentType', 'application/octet-stream', 'offset', 2"),
+                        json("'text', 'null', 'contentType', 'application/json', 'offset', 3"),
+                        json("'text', 'high', 'contentType', 'text/plain', 'offset', 0, 'priority', 'HIGH'"));
+        assertThat(database.query("select trunkline.pop_json('', 'levels') is null"))
+                .containsExactly("t");
+        assertThat(database.number("select count(*) from trunkline.delayed")).isEqualTo(1);
+    }
+
+    /** A message as it is told, with what most of them have. */
+    private String json(String fields) {
+        return database.query(
+                        "select jsonb_build_object('partition', 0, 'attempt', 1, 'priority', 'NORMAL', 'headers', '{}'::jsonb)"
+                                + " || jsonb_build_object(" + fields + ")")
+                .getFirst();
+    }
+
+    @Test
+    void sql_alone_relays_and_tells_who_listens() throws SQLException {
+        database.query("select trunkline.publish('t', 'one')");
+        database.query("select trunkline.publish('t', 'two')");
+        try (Connection listener = database.connect();
+                Statement statement = listener.createStatement()) {
+            statement.execute("listen trunkline_trunkline");
+            assertThat(database.query("call trunkline.relay_now()")).containsExactly("2");
+            PGNotification[] heard = listener.unwrap(PGConnection.class).getNotifications(10_000);
+            assertThat(heard).extracting(PGNotification::getParameter).containsExactly("sql\nt");
+        }
+        assertThat(Logs.texts(trunkline, "t")).containsExactly("one", "two");
+        assertThat(database.query("call trunkline.relay_now()")).containsExactly("0");
+    }
+
+    @Test
+    void another_process_hears_of_what_sql_has_relayed() throws Exception {
+        try (Trunkline other = database.options().backgroundWork(false).open()) {
+            Log.Tail tail = other.log().tail("t");
+            database.query("select trunkline.publish('t', 'one')");
+            database.query("call trunkline.relay_now()");
+            assertThat(tail.poll(Duration.ofSeconds(30))).hasSize(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"relay_now()", "upkeep_now()", "run('0')"})
+    void relay_and_upkeep_are_refused_inside_a_transaction_before_anything_is_done(String call) throws SQLException {
+        database.query("select trunkline.publish('t', 'one')");
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            assertThatThrownBy(() -> TestDatabase.query(connection, "call trunkline." + call))
+                    .hasFieldOrPropertyWithValue("SQLState", "2D000");
+            connection.rollback();
+        }
+        assertThat(Logs.texts(trunkline, "t")).isEmpty();
+        assertThat(database.query("call trunkline.relay_now()")).containsExactly("1");
+    }
+
+    @Test
+    void sql_alone_does_the_upkeep_unless_somebody_else_has_the_turn() {
+        database.query("select trunkline.create_topic('small', partitions => 1, segment_bytes => 8192)");
+        database.query(
+                "select trunkline.publish_all('small', array_agg(repeat('x', 1000)::bytea)) from generate_series(1, 20)");
+        database.query("call trunkline.relay_now()");
+        database.query("select trunkline.take_turn('somebody')");
+        assertThat(database.query("call trunkline.upkeep_now()")).containsExactly("0");
+        assertThat(segments()).isEqualTo(1);
+        database.query("select trunkline.leave_turn('somebody')");
+        database.query("call trunkline.upkeep_now()");
+        assertThat(segments()).isEqualTo(2);
+    }
+
+    @Test
+    void a_lane_that_is_locked_does_not_hold_up_the_rest_of_the_upkeep() throws SQLException {
+        database.query("select trunkline.create_topic('small', partitions => 1, segment_bytes => 8192)");
+        database.query(
+                "select trunkline.publish_all('small', array_agg(repeat('x', 1000)::bytea)) from generate_series(1, 20)");
+        database.query("call trunkline.relay_now()");
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            TestDatabase.query(connection, "select from trunkline.lane for no key update");
+            database.query("call trunkline.upkeep_now()");
+            assertThat(segments()).isEqualTo(1);
+            connection.rollback();
+        }
+        database.query("call trunkline.upkeep_now()");
+        assertThat(segments()).isEqualTo(2);
+    }
+
+    @Test
+    void sweeps_that_are_counted_come_once_a_minute_however_often_sql_does_the_upkeep() {
+        database.query("select trunkline.begin_session('silent')");
+        for (int i = 0; i < 4; i++) {
+            database.query("call trunkline.upkeep_now()");
+        }
+        assertThat(database.query("select swept_beat is not null, still from trunkline.session"))
+                .containsExactly("t|0");
+        database.execute("update trunkline.upkeep_turn set pruned_at = pruned_at - interval '1 minute'");
+        database.query("call trunkline.upkeep_now()");
+        assertThat(database.query("select still from trunkline.session")).containsExactly("1");
+    }
+
+    @Test
+    void a_cron_job_can_keep_everything_going() {
+        database.query("select trunkline.create_topic('small', partitions => 1, segment_bytes => 8192)");
+        database.query(
+                "select trunkline.publish_all('small', array_agg(repeat('x', 1000)::bytea)) from generate_series(1, 20)");
+        database.query("call trunkline.run('0')");
+        assertThat(segments()).isEqualTo(2);
+        assertThat(Logs.texts(trunkline, "small")).hasSize(20);
+        for (String call : List.of("run('1 week')", "run(null)", "run('1 second', '0')", "run('1 second', null)")) {
+            assertThatThrownBy(() -> database.query("call trunkline." + call))
+                    .hasMessageContaining("is not possible")
+                    .cause()
+                    .hasFieldOrPropertyWithValue("SQLState", "TL007");
+        }
+    }
+
+    private long segments() {
+        return database.number("select segments from trunkline.topics where name = 'small'");
+    }
+
+    @Test
     void a_sql_reader_crosses_segments() {
         for (int i = 0; i < 6; i++) {
             database.query("select trunkline.publish('t', ?)", "m" + i);
@@ -99,6 +257,23 @@ class SqlApiTest {
             publish('t', 'x', content_type => ''); TL003; content type
             publish_all('t', array[null]::bytea[]); TL003; needs a payload
             publish_all('t', array['a']::bytea[], headers => array['{a}']); TL003; headers are names
+            publish_json('t', null); TL003; message 1 can not be published: it is no object
+            publish_json('t', '[{"text": "x"}, 7]'); TL003; message 2 can not be published: it is no object
+            publish_json('t', '{"text": "x", "colour": "red"}'); TL003; a field "colour"
+            publish_json('t', '[{"text": "x"}, {"key": "k"}]'); TL003; message 2 can not be published: it has to have one of
+            publish_json('t', '{"text": "x", "payload": 1}'); TL003; it has to have one of
+            publish_json('t', '{"text": 1}'); TL003; its text is not text in quotes
+            publish_json('t', '{"text": "x", "headers": {"a": 1}}'); TL003; headers are not names
+            publish_json('t', '{"text": "x", "headers": [1]}'); TL003; headers are not names
+            publish_json('t', '{"text": "x", "priority": "TOP"}'); TL003; not LOW, NORMAL or HIGH
+            publish_json('t', '{"text": "x", "priority": "HIGH"}'); TL003; no priority levels
+            publish_json('t', '{"text": "x", "delay": "soon"}'); TL003; can not be read
+            publish_json('t', '{"text": "x", "deliverAt": "soon"}'); TL003; can not be read
+            publish_json('t', '{"text": "x", "delay": "PT1S", "deliverAt": "2020-01-01"}'); TL003; a delay, and a time
+            publish_json('t', '{"base64": "%"}'); TL003; can not be read
+            publish_json('nope', '{"text": "x"}'); TL001; there is no topic
+            pop_json('', 'nope'); TL001; there is no topic
+            pop_json('', 't'); TL008; there is no group
             create_topic('t'); TL006; there is a topic "t" already
             create_topic(''); TL005; 1 to 255 characters
             create_topic(E'a\\tb'); TL005; no control characters

@@ -92,6 +92,9 @@ class RolesTest {
                 TestDatabase.query(
                         connection, "select trunkline.publish('events', '{}'::jsonb, headers => '{\"a\": \"b\"}')");
                 connection.commit();
+                connection.setAutoCommit(true);
+                TestDatabase.query(connection, "call trunkline.relay_now()");
+                TestDatabase.query(connection, "call trunkline.upkeep_now()");
             }
             trunkline.relayNow();
             trunkline.upkeepNow();
@@ -190,6 +193,7 @@ class RolesTest {
         tables().forEach(table -> assertForbidden("insert into trunkline." + table + " default values"));
         assertForbidden("select trunkline.publish('orders', 'third'::text)");
         assertForbidden("select nextval('trunkline.message_id')");
+        assertForbidden("call trunkline.relay_now()");
         assertThat(database.query(
                         "select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'trunkline'::regnamespace"
                                 + " and has_function_privilege(?, p.oid, 'execute') and (p.prosecdef or p.provolatile = 'v') order by 1",
@@ -203,6 +207,7 @@ class RolesTest {
         database.query("select trunkline.roll_segment(id) from trunkline.topic");
         assertForbidden("select * from trunkline.topics");
         assertForbidden("select trunkline.publish('orders', 'x'::text)");
+        assertForbidden("call trunkline.relay_now()");
         assertThat(database.query(
                         "select has_schema_privilege(?, 'trunkline', 'usage') or has_schema_privilege(?, 'trunkline', 'create')",
                         user,
