@@ -123,7 +123,7 @@ begin
 end $$;
 
 -- Opens the next segment of a topic. The table is made first; the append locks are held only while the tails are read
--- and the lanes are pointed at it. Fails with lock_not_available if a lane stays locked for half a second.
+-- and the lanes are pointed at it. Fails with lock_not_available if the topic or a lane stays locked for half a second.
 create function trunkline.roll_segment(a_topic int) returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
@@ -134,7 +134,8 @@ declare
     open_bases bigint[]; open_times timestamptz[];
 begin
     perform trunkline.require_appendable();
-    select k.* into strict t from trunkline.topic k where k.id = a_topic;
+    -- One at a time, from before the segment has its id: the one with the greatest id is the last one, everywhere.
+    select k.* into strict t from trunkline.topic k where k.id = a_topic for no key update;
     next_segment := trunkline.create_segment(a_topic, '{}', '{}');
     select max(l.segment) into strict current_segment
     from (select k.segment from trunkline.lane k where k.topic = a_topic order by k.lane for no key update) l;
@@ -160,7 +161,7 @@ begin
     perform from trunkline.topic t where t.id = a_topic for update;
     select s.id into oldest from trunkline.segment s where s.topic = a_topic order by s.id limit 1;
     select s.bases into next_bases from trunkline.segment s where s.topic = a_topic and s.id > oldest order by s.id limit 1;
-    if next_bases is null or exists (
+    if next_bases is null or exists (select from trunkline.lane l where l.topic = a_topic and l.segment = oldest) or exists (
         select from generate_subscripts(next_bases, 1) p where watermark[p] is null or watermark[p] < next_bases[p]) then
         return null;
     end if;
