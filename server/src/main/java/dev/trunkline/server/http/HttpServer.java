@@ -41,6 +41,8 @@ public final class HttpServer implements AutoCloseable {
     private final Server server;
     private final ServerConnector connector;
     private final Router router;
+    private final Monitoring monitoring;
+    private final Readers readers = new Readers();
     private final Optional<Keys> keys;
     private final Optional<Decisions> decisions;
     private final long mostBytes;
@@ -49,17 +51,20 @@ public final class HttpServer implements AutoCloseable {
     /**
      * A server that does not listen yet.
      *
+     * @param monitoring where requests are counted, and metrics are read
      * @param keys empty: whoever can reach it may do everything
      * @param decisions where it is noted who has decided what; empty: nobody knows who
      * @param mostBytes of a request's body, but for streams
      */
     HttpServer(
             Trunkline trunkline,
+            Monitoring monitoring,
             Optional<Keys> keys,
             Optional<Decisions> decisions,
             String host,
             int port,
             long mostBytes) {
+        this.monitoring = monitoring;
         this.keys = keys;
         this.decisions = decisions;
         this.mostBytes = mostBytes;
@@ -83,7 +88,7 @@ public final class HttpServer implements AutoCloseable {
         connector.setPort(port);
         connector.setIdleTimeout(IDLE.toMillis());
         server.addConnector(connector);
-        server.setHandler(new GracefulHandler(new Front()));
+        server.setHandler(new GracefulHandler(new RequestMeter(new Front(), monitoring)));
         server.setErrorHandler(this::refuseUnread);
         server.setStopTimeout(STOP.toMillis());
     }
@@ -92,6 +97,7 @@ public final class HttpServer implements AutoCloseable {
         List<Route> routes = new ArrayList<>();
         routes.add(Route.open("GET", "/health", exchange -> exchange.answer(200, Map.of("status", "UP"))));
         routes.add(Route.open("GET", "/ready", exchange -> ready(trunkline, exchange)));
+        routes.add(monitoring.route());
         routes.addAll(new TopicRoutes(trunkline.topics()).all());
         routes.addAll(new MessageRoutes(trunkline.publisher(), trunkline.log(), MOST_MESSAGES, () -> stopping).all());
         routes.addAll(new PullRoutes(trunkline, LONGEST_WAIT).all());
@@ -151,13 +157,16 @@ public final class HttpServer implements AutoCloseable {
     private void serve(Request request, Response response) throws Exception {
         Router.Found found =
                 router.find(request.getMethod(), request.getHttpURI().getPath());
+        RequestMeter.note(request, found.route());
         Exchange exchange = new Exchange(request, response, found.path(), mostBytes);
         Optional<Verb> verb = found.route().verb();
         if (verb.isEmpty()) {
             found.route().action().on(exchange);
             return;
         }
-        Caller caller = authorize(exchange, verb.get());
+        Caller caller = monitoring.isOf(found.route())
+                ? readers.authorize(exchange, () -> authorize(exchange, verb.get()))
+                : authorize(exchange, verb.get());
         if (decisions.isPresent()
                 && verb.get() == Verb.ADMIN
                 && !request.getMethod().equals("GET")) {

@@ -7,6 +7,7 @@ import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.server.Address;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
@@ -15,6 +16,9 @@ import java.util.Optional;
 
 /** All that serves: a database of its own or a given one, an installation in it, and HTTP in front. */
 public final class Service implements AutoCloseable {
+
+    /** Who asks for something while the database is away is told so before he gives up, as Prometheus does after ten seconds. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final Deque<Runnable> closers = new ArrayDeque<>();
     private final String description;
@@ -35,13 +39,17 @@ public final class Service implements AutoCloseable {
                 address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), "trunkline");
                 this.description = postgres.toString();
             }
-            Trunkline trunkline = address.installation().open();
+            Monitoring monitoring = new Monitoring();
+            closers.push(monitoring::close);
+            Trunkline trunkline =
+                    address.installation().observer(monitoring.observer()).open();
             closers.push(trunkline::close);
+            monitoring.watch(trunkline);
             Optional<HikariDataSource> source = guarded ? Optional.of(source(address)) : Optional.empty();
             Optional<Keys> keys = source.map(its -> new Keys(its, address.schema()));
             Optional<Decisions> decisions = source.map(its -> new Decisions(its, address.schema()));
             this.firstKey = keys.isPresent() ? firstKey(keys.get()) : Optional.empty();
-            this.http = new HttpServer(trunkline, keys, decisions, host, port, mostBytes);
+            this.http = new HttpServer(trunkline, monitoring, keys, decisions, host, port, mostBytes);
             closers.push(http::close);
             http.start();
             this.url = "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + http.port();
@@ -71,6 +79,7 @@ public final class Service implements AutoCloseable {
         config.setUsername(address.user());
         config.setPassword(address.password());
         config.setMaximumPoolSize(2);
+        config.setConnectionTimeout(PATIENCE.toMillis());
         HikariDataSource source = new HikariDataSource(config);
         closers.push(source::close);
         return source;
