@@ -67,8 +67,7 @@ public final class Trunkline implements AutoCloseable {
         this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, doorbell::ring, observer);
         this.log = new SegmentedLog(database, bell, options.pollInterval);
         this.upkeep = new Upkeep(database, observer);
-        this.groups =
-                new Groups(database, own, options.poolSize, codec, log, bell, doorbell, options.lease, observer);
+        this.groups = new Groups(database, own, options.poolSize, codec, log, bell, doorbell, options.lease, observer);
         if (options.backgroundWork) {
             relay.start();
             upkeep.start();

@@ -211,8 +211,7 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
     @Override
     public List<Figure> figures() {
         return list(
-                "figures",
-                row -> new Figure(row.getString(1), row.getString(2), row.getString(3), row.getDouble(4)));
+                "figures", row -> new Figure(row.getString(1), row.getString(2), row.getString(3), row.getDouble(4)));
     }
 
     private static GroupState state(ResultSet row) throws SQLException {

@@ -106,14 +106,14 @@ final class Consumers<T> {
                 now.stream().filter(consumer -> !consumer.id().equals(id)).toList());
     }
 
-    /** What cannot be decoded: another try would not help. */
+    /** What cannot be decoded: another try would not help. It is logged, and a codec may quote the payload: its words are for the dead letter's stack. */
     static final class Undecodable extends Exception {
         private static final long serialVersionUID = 1L;
 
         Undecodable(LogMessage message, Class<?> type, Exception cause) {
             super(
                     "the payload of " + message + " (" + message.contentType() + ") is no " + type.getName() + ": "
-                            + cause.getMessage(),
+                            + cause.getClass().getName(),
                     cause);
         }
     }

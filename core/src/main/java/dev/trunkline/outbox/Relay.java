@@ -42,7 +42,8 @@ public final class Relay implements AutoCloseable {
      *
      * @param onAppend told the topic of each run that appended something
      */
-    public Relay(Database database, Outbox outbox, Duration pollInterval, Consumer<String> onAppend, Observer observer) {
+    public Relay(
+            Database database, Outbox outbox, Duration pollInterval, Consumer<String> onAppend, Observer observer) {
         this.database = database;
         this.outbox = outbox;
         this.statements = Statements.beside(Outbox.class, "outbox.sql", database.schema());

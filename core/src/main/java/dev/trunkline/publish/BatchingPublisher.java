@@ -117,14 +117,14 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
             observed.over(e);
             throw e;
         }
-        return observed == Observer.Publishing.NONE ? receipts : told(receipts, observed);
+        return observed.equals(Observer.Publishing.NONE) ? receipts : told(receipts, observed);
     }
 
     /** What the caller waits for is over once it was told. */
     private static CompletableFuture<List<Receipt>> told(
             CompletableFuture<List<Receipt>> receipts, Observer.Publishing observed) {
         CompletableFuture<List<Receipt>> told = new CompletableFuture<>();
-        receipts.whenComplete((all, problem) -> {
+        var unused = receipts.whenComplete((all, problem) -> {
             observed.over(problem);
             if (problem == null) {
                 told.complete(all);

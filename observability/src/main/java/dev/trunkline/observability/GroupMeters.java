@@ -23,7 +23,8 @@ final class GroupMeters implements GroupListener {
     private final Counter left;
 
     GroupMeters(MeterRegistry registry, Tags tags) {
-        this.handled = counter(registry, tags, "handled.messages", "Messages that were handled, or let pass by a filter");
+        this.handled =
+                counter(registry, tags, "handled.messages", "Messages that were handled, or let pass by a filter");
         this.failed = counter(registry, tags, "failed.attempts", "Attempts that failed");
         this.deadLettered = counter(registry, tags, "dead.lettered.messages", "Messages that were given up");
         this.outOfOrder = counter(

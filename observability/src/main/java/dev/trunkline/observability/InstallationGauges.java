@@ -29,19 +29,24 @@ final class InstallationGauges {
     private static final Logger log = LoggerFactory.getLogger(InstallationGauges.class);
     private static final Duration FRESH = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
-    private static final Executor THREAD = task -> Thread.ofVirtual().name("trunkline-metrics").start(task);
+    private static final Executor THREAD =
+            task -> Thread.ofVirtual().name("trunkline-metrics").start(task);
 
     /** What each figure of {@code trunkline.metrics} is, in its words. */
     static final Map<String, String> DESCRIPTIONS = Map.ofEntries(
             Map.entry("group_lag_messages", "Messages in the log that the group has not done"),
-            Map.entry("group_lag_seconds", "Age of the oldest message that the group has not done, parked ones included"),
+            Map.entry(
+                    "group_lag_seconds", "Age of the oldest message that the group has not done, parked ones included"),
             Map.entry("group_parked_messages", "Messages that wait aside for a blocked key"),
-            Map.entry("group_dead_letters", "Messages that the group has given up, and that nobody has redriven or discarded"),
+            Map.entry(
+                    "group_dead_letters",
+                    "Messages that the group has given up, and that nobody has redriven or discarded"),
             Map.entry("group_members", "Processes that serve the group"),
             Map.entry(
-                    "group_health",
-                    "0 healthy, 1 unattended, 2 near timeout, 3 stalled, 4 flapping, 5 paused, 6 dead"),
-            Map.entry("group_timeout_ratio", "How much of the time without a member after which the group is dead has passed"),
+                    "group_health", "0 healthy, 1 unattended, 2 near timeout, 3 stalled, 4 flapping, 5 paused, 6 dead"),
+            Map.entry(
+                    "group_timeout_ratio",
+                    "How much of the time without a member after which the group is dead has passed"),
             Map.entry("topic_segments", "Segments of the topic"),
             Map.entry("topic_bytes", "What the topic takes on disk"),
             Map.entry("topic_overdue_segments", "Segments that could be dropped and are still there"),
@@ -116,7 +121,8 @@ final class InstallationGauges {
         values = figures.stream().collect(Collectors.toMap(Place::of, Figure::value));
         Map<String, List<MultiGauge.Row<?>>> rows = figures.stream()
                 .collect(Collectors.groupingBy(
-                        Figure::name, Collectors.mapping(figure -> row(figure, Place.of(figure)), Collectors.toList())));
+                        Figure::name,
+                        Collectors.mapping(figure -> row(figure, Place.of(figure)), Collectors.toList())));
         gauges.forEach((name, gauge) -> gauge.register(rows.getOrDefault(name, List.of())));
     }
 

@@ -103,7 +103,7 @@ public final class TrunklineMetrics implements Observer {
                 .tags(tags)
                 .register(registry)
                 .record(took);
-        count("trunkline.relayed.messages", "Messages that the relay gave their offsets", tags, messages);
+        count("trunkline.relayed.messages", "Messages that the relay gave their offsets", tags, (double) messages);
     }
 
     @Override
@@ -115,7 +115,8 @@ public final class TrunklineMetrics implements Observer {
     public void notified(boolean nowArriving) {
         if (arriving.getAndSet(nowArriving) == null) {
             Gauge.builder("trunkline.notifications.arriving", () -> Boolean.TRUE.equals(arriving.get()) ? 1 : 0)
-                    .description("Whether notifications of other processes arrive; else they are noticed at the poll interval")
+                    .description(
+                            "Whether notifications of other processes arrive; else they are noticed at the poll interval")
                     .register(registry);
         }
     }
@@ -129,7 +130,11 @@ public final class TrunklineMetrics implements Observer {
     }
 
     private void count(String name, String description, Tags tags, double amount) {
-        Counter.builder(name).description(description).tags(tags).register(registry).increment(amount);
+        Counter.builder(name)
+                .description(description)
+                .tags(tags)
+                .register(registry)
+                .increment(amount);
     }
 
     /** The shared group of a queue has no name of its own. */

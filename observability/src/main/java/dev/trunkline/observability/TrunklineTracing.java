@@ -34,11 +34,6 @@ public final class TrunklineTracing implements Observer {
 
     private static final TextMapGetter<Map<String, String>> HEADERS = new TextMapGetter<>() {
         @Override
-        public Iterable<String> keys(Map<String, String> headers) {
-            return headers.keySet();
-        }
-
-        @Override
         public @Nullable String get(@Nullable Map<String, String> headers, String name) {
             return headers == null ? null : headers.get(name);
         }
@@ -65,7 +60,7 @@ public final class TrunklineTracing implements Observer {
         }
         Span span = builder.startSpan();
         Map<String, String> carried = new HashMap<>();
-        propagator.inject(Context.current().with(span), carried, Map::put);
+        propagator.inject(Context.current().with(span), carried, (headers, name, value) -> carried.put(name, value));
         return new Publishing() {
             @Override
             public Message carrying(Message message) {
@@ -85,6 +80,7 @@ public final class TrunklineTracing implements Observer {
     }
 
     @Override
+    @SuppressWarnings("MustBeClosedChecker") // it is closed when the attempt is over, on the same thread
     public Attempt handling(Delivery<?> delivery) {
         LogMessage message = delivery.message();
         SpanBuilder builder = builder("process", message.topic())
@@ -119,7 +115,8 @@ public final class TrunklineTracing implements Observer {
     /** What went wrong is told by its type: the words of an exception may quote a message. */
     private static void end(Span span, @Nullable Throwable problem) {
         if (problem != null) {
-            span.setStatus(StatusCode.ERROR).setAttribute("error.type", problem.getClass().getName());
+            span.setStatus(StatusCode.ERROR)
+                    .setAttribute("error.type", problem.getClass().getName());
         }
         span.end();
     }

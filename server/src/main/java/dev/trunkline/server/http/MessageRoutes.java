@@ -75,8 +75,7 @@ final class MessageRoutes {
         TraceContext trace = TraceContext.of(exchange);
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < wishes.size(); i++) {
-            messages.add(
-                    trace.onto(message(wishes.get(i), topic, i, wishes.size() == 1 ? "" : ":" + i, idempotency)));
+            messages.add(trace.onto(message(wishes.get(i), topic, i, wishes.size() == 1 ? "" : ":" + i, idempotency)));
         }
         List<Receipt> receipts = publisher.publishAll(messages);
         exchange.answer(

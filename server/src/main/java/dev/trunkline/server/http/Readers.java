@@ -21,7 +21,8 @@ final class Readers {
 
     /** Whoever it is, if he may, or might not long ago and nobody can say now. */
     Caller authorize(Exchange exchange, Callable<Caller> authorization) throws Exception {
-        ByteBuffer key = ByteBuffer.wrap(Keys.hash(exchange.header("Authorization").orElse("")));
+        ByteBuffer key =
+                ByteBuffer.wrap(Keys.hash(exchange.header("Authorization").orElse("")));
         try {
             Caller caller = authorization.call();
             if (known.size() < MOST || known.containsKey(key)) {
@@ -30,7 +31,8 @@ final class Readers {
             return caller;
         } catch (Exception e) {
             Known before = known.get(key);
-            boolean away = Problem.of(e).filter(problem -> problem.status() == 503).isPresent();
+            boolean away =
+                    Problem.of(e).filter(problem -> problem.status() == 503).isPresent();
             if (before == null || !away || System.nanoTime() - before.since() > MEMORY.toNanos()) {
                 known.remove(key);
                 throw e;

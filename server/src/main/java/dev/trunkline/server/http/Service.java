@@ -80,6 +80,8 @@ public final class Service implements AutoCloseable {
         config.setPassword(address.password());
         config.setMaximumPoolSize(2);
         config.setConnectionTimeout(PATIENCE.toMillis());
+        config.setValidationTimeout(PATIENCE.toMillis() / 2);
+        config.addDataSourceProperty("socketTimeout", Long.toString(2 * PATIENCE.toSeconds()));
         HikariDataSource source = new HikariDataSource(config);
         closers.push(source::close);
         return source;

@@ -18,8 +18,8 @@ record TraceContext(Optional<String> parent, Optional<String> state) {
     private static final int LONGEST_STATE = 512;
 
     static TraceContext of(Exchange exchange) {
-        Optional<String> parent = exchange.header(PARENT)
-                .filter(value -> VALID.matcher(value).matches());
+        Optional<String> parent =
+                exchange.header(PARENT).filter(value -> VALID.matcher(value).matches());
         Optional<String> state = parent.flatMap(valid -> exchange.header(STATE))
                 .filter(value -> !value.isBlank() && value.length() <= LONGEST_STATE);
         return new TraceContext(parent, state);

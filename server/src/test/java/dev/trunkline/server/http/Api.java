@@ -39,11 +39,14 @@ final class Api implements AutoCloseable {
     }
 
     static Api on(String database) throws Exception {
-        Address address = Address.of(
+        return on(Address.of(
                 Cli.postgres().jdbcUrl(database),
                 Cli.postgres().user(),
                 Cli.postgres().password(),
-                "trunkline");
+                "trunkline"));
+    }
+
+    static Api on(Address address) throws Exception {
         Service service = Service.start(Optional.of(address), Path.of("."), "127.0.0.1", 0, MOST_BYTES, true);
         return new Api(service, service.firstKey().orElse(null));
     }
