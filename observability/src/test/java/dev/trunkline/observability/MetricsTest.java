@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.ConsumerGroupAdmin.Figure;
 import dev.trunkline.ConsumerGroupAdmin.GroupState;
+import dev.trunkline.ConsumerGroupAdmin.Health;
 import dev.trunkline.Message;
 import dev.trunkline.PullOptions;
 import dev.trunkline.RetryPolicy;
@@ -136,9 +137,9 @@ class MetricsTest {
                 String shown = group.name().isEmpty() ? "shared" : group.name();
                 assertThat(value(trunkline, "group_lag_messages", group.topic(), shown))
                         .as(group.toString())
-                        .isEqualTo(group.pending());
+                        .isEqualTo((double) group.pending());
                 assertThat(value(trunkline, "group_health", group.topic(), shown))
-                        .isEqualTo(group.health().ordinal());
+                        .isEqualTo(List.of(Health.values()).indexOf(group.health()));
             }
             assertThat(value(trunkline, "group_lag_messages", "t", "some"))
                     .isPositive()
@@ -157,7 +158,7 @@ class MetricsTest {
             trunkline.admin().topics().forEach(topic -> {
                 assertThat(value(trunkline, "topic_segments", topic.topic(), ""))
                         .isEqualTo(topic.segments());
-                assertThat(value(trunkline, "topic_bytes", topic.topic(), "")).isEqualTo(topic.bytes());
+                assertThat(value(trunkline, "topic_bytes", topic.topic(), "")).isEqualTo((double) topic.bytes());
             });
             assertThat(trunkline.admin().figures())
                     .extracting(Figure::name)
