@@ -153,6 +153,15 @@ public interface ConsumerGroupAdmin {
             long dropped,
             long published) {}
 
+    /**
+     * A figure of the installation, for metrics.
+     *
+     * @param name what it counts or measures, such as {@code group_lag_messages}; ages are in seconds
+     * @param topic empty: it is of no topic
+     * @param group empty: it is of no group; the one group of a queue is called {@code shared}
+     */
+    record Figure(String name, String topic, String group, double value) {}
+
     /** All groups, by topic and name; cancelled ones too, until they are forgotten. */
     List<GroupState> groups();
 
@@ -237,4 +246,7 @@ public interface ConsumerGroupAdmin {
 
     /** What topics keep, and who holds it back. */
     List<TopicHealth> topics();
+
+    /** How the whole installation is, in figures: one query, cheap enough for every few seconds. */
+    List<Figure> figures();
 }

@@ -16,6 +16,9 @@ import dev.trunkline.schema.Migrator;
 import dev.trunkline.topic.TopicCatalogue;
 import dev.trunkline.upkeep.Upkeep;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -58,12 +61,13 @@ public final class Trunkline implements AutoCloseable {
         this.pollInterval = options.pollInterval;
         Outbox outbox = new Outbox(database.schema());
         this.topics = new TopicCatalogue(database);
-        this.doorbell = new Doorbell(own, bell, options.pollInterval);
-        this.relay = new Relay(database, outbox, options.pollInterval, doorbell::ring);
-        this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, doorbell::ring);
+        Observer observer = Observers.of(options.observers);
+        this.doorbell = new Doorbell(own, bell, options.pollInterval, observer);
+        this.relay = new Relay(database, outbox, options.pollInterval, doorbell::ring, observer);
+        this.publisher = new BatchingPublisher(database, codec, outbox, relay, topics, doorbell::ring, observer);
         this.log = new SegmentedLog(database, bell, doorbell, options.pollInterval);
-        this.upkeep = new Upkeep(database);
-        this.groups = new Groups(database, own, options.poolSize, codec, log, bell, doorbell, options.lease);
+        this.upkeep = new Upkeep(database, observer);
+        this.groups = new Groups(database, own, options.poolSize, codec, log, bell, doorbell, options.lease, observer);
         if (options.backgroundWork) {
             relay.start();
             upkeep.start();
@@ -224,6 +228,7 @@ public final class Trunkline implements AutoCloseable {
         private boolean shutdownHook;
         private @Nullable String directUrl;
         private @Nullable Codec codec;
+        private final List<Observer> observers = new ArrayList<>();
 
         private Builder() {}
 
@@ -309,6 +314,12 @@ public final class Trunkline implements AutoCloseable {
         /** What payloads are encoded with, instead of the first {@link Codec} on the class path. */
         public Builder codec(Codec newCodec) {
             this.codec = newCodec;
+            return this;
+        }
+
+        /** Who is told what this process does; one more, where there is one. */
+        public Builder observer(Observer observer) {
+            observers.add(Objects.requireNonNull(observer, "observer"));
             return this;
         }
 

@@ -208,6 +208,12 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
                         row.getLong(12)));
     }
 
+    @Override
+    public List<Figure> figures() {
+        return list(
+                "figures", row -> new Figure(row.getString(1), row.getString(2), row.getString(3), row.getDouble(4)));
+    }
+
     private static GroupState state(ResultSet row) throws SQLException {
         return new GroupState(
                 row.getString(1),

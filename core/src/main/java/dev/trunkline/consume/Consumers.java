@@ -4,6 +4,7 @@ import dev.trunkline.Codec;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Delivery;
 import dev.trunkline.LogMessage;
+import dev.trunkline.Observer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ final class Consumers<T> {
     private final String group;
     private final Class<T> type;
     private final Codec codec;
+    private final Observer observer;
     private final AtomicReference<List<Consumer<T>>> consumers = new AtomicReference<>(List.of());
     private volatile Predicate<LogMessage> filter = message -> true;
 
@@ -55,10 +57,11 @@ final class Consumers<T> {
         }
     }
 
-    Consumers(String group, Class<T> type, Codec codec) {
+    Consumers(String group, Class<T> type, Codec codec, Observer observer) {
         this.group = group;
         this.type = type;
         this.codec = codec;
+        this.observer = observer;
     }
 
     int size() {
@@ -103,14 +106,14 @@ final class Consumers<T> {
                 now.stream().filter(consumer -> !consumer.id().equals(id)).toList());
     }
 
-    /** What cannot be decoded: another try would not help. */
+    /** What cannot be decoded: another try would not help. It is logged, and a codec may quote the payload: its words are for the dead letter's stack. */
     static final class Undecodable extends Exception {
         private static final long serialVersionUID = 1L;
 
         Undecodable(LogMessage message, Class<?> type, Exception cause) {
             super(
                     "the payload of " + message + " (" + message.contentType() + ") is no " + type.getName() + ": "
-                            + cause.getMessage(),
+                            + cause.getClass().getName(),
                     cause);
         }
     }
@@ -132,13 +135,24 @@ final class Consumers<T> {
             throw new Busy(limit);
         }
         try {
-            consumer.effect().of(new Delivery<>(message, payload, group, attempt, epoch), transaction);
+            call(consumer, new Delivery<>(message, payload, group, attempt, epoch), transaction);
             return true;
         } finally {
             if (limit != null) {
                 limit.release();
             }
         }
+    }
+
+    private void call(Consumer<T> consumer, Delivery<T> delivery, Transaction transaction) throws Exception {
+        Observer.Attempt observed = observer.handling(delivery);
+        try {
+            consumer.effect().of(delivery, transaction);
+        } catch (Throwable e) { // it goes on to who decides what becomes of the message
+            observed.over(e);
+            throw e;
+        }
+        observed.over(null);
     }
 
     /** Among those whose filter lets it through, always the same one for a key. */

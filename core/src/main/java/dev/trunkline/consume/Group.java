@@ -13,6 +13,8 @@ import dev.trunkline.Receipt;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TransactionalHandler;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -40,7 +42,7 @@ final class Group<T> implements ConsumerGroup<T> {
         this.topic = Objects.requireNonNull(topic, "topic");
         this.groups = groups;
         this.isFound = isFound;
-        this.consumers = new Consumers<>(name, Objects.requireNonNull(type, "type"), codec);
+        this.consumers = new Consumers<>(name, Objects.requireNonNull(type, "type"), codec, groups.observer());
     }
 
     @Override
@@ -192,8 +194,16 @@ final class Group<T> implements ConsumerGroup<T> {
                         this + " has a consumer that is not transactional: only transactional ones"
                                 + " can have several messages in a transaction");
             }
-            consumption = groups.consume(this, options, consumers, new Monitor(listener));
+            consumption = groups.consume(this, options, consumers, new Monitor(listeners()));
         });
+    }
+
+    private List<GroupListener> listeners() {
+        List<GroupListener> all = new ArrayList<>(groups.observer().listeners(name, topic));
+        if (listener != null) {
+            all.add(listener);
+        }
+        return List.copyOf(all);
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.trunkline.Codec;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupAdmin;
 import dev.trunkline.ConsumerGroupException;
+import dev.trunkline.Observer;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicPattern;
 import dev.trunkline.WildcardGroup;
@@ -33,6 +34,7 @@ public final class Groups implements AutoCloseable {
     private final Bell bell;
     private final Doorbell doorbell;
     private final Duration lease;
+    private final Observer observer;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Group<?>, Consumption> started = new ConcurrentHashMap<>();
     private final Set<Wildcard<?>> wildcards = ConcurrentHashMap.newKeySet();
@@ -68,7 +70,8 @@ public final class Groups implements AutoCloseable {
             SegmentedLog log,
             Bell bell,
             Doorbell doorbell,
-            Duration lease) {
+            Duration lease,
+            Observer observer) {
         this.own = own;
         this.permits = new Semaphore(Math.max(1, connections - SPARE_CONNECTIONS));
         this.codec = codec;
@@ -76,11 +79,16 @@ public final class Groups implements AutoCloseable {
         this.bell = bell;
         this.doorbell = doorbell;
         this.lease = lease;
+        this.observer = observer;
         this.calls = new Calls(database, Statements.beside(Groups.class, "consume.sql", database.schema()));
     }
 
     Calls calls() {
         return calls;
+    }
+
+    Observer observer() {
+        return observer;
     }
 
     /** What looks after groups, whether they are started here or not. */

@@ -243,9 +243,7 @@ final class Holdings {
         if (!leaving.isEmpty()) {
             release(leaving);
         }
-        List<Owned> left = new ArrayList<>(lost);
-        left.addAll(leaving);
-        left.forEach(partition -> monitor.tell(listener -> listener.left(partition.partition())));
+        tellLeft(lost);
         if (!lost.isEmpty()) {
             tellWhatIsGone(lost);
         }
@@ -272,6 +270,11 @@ final class Holdings {
         });
         table.release(subscription.id(), joined, epochs, orphaned);
         dispatcher.locked(() -> leaving.forEach(partition -> owned.remove(partition.partition())));
+        tellLeft(leaving);
+    }
+
+    private void tellLeft(List<Owned> partitions) {
+        partitions.forEach(partition -> monitor.tell(listener -> listener.left(partition.partition())));
     }
 
     private static boolean isOrphaned(Owned partition) {

@@ -7,12 +7,12 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +24,7 @@ final class Monitor {
     private static final int MOST_KEYS = 10_000;
     private static final int SHOWN_KEYS = 10;
 
-    private final @Nullable GroupListener listener;
+    private final List<GroupListener> listeners;
     private final LongAdder handled = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder deadLettered = new LongAdder();
@@ -35,9 +35,8 @@ final class Monitor {
     private final Map<String, Integer> keys = new HashMap<>();
     private long sampled;
 
-    /** @param listener null: nobody */
-    Monitor(@Nullable GroupListener listener) {
-        this.listener = listener;
+    Monitor(List<GroupListener> listeners) {
+        this.listeners = listeners;
     }
 
     void handled(LogMessage message, long took) {
@@ -48,7 +47,7 @@ final class Monitor {
         if (key != null && message.offset() % SAMPLE == 0) {
             sample(key);
         }
-        if (listener != null) {
+        if (!listeners.isEmpty()) {
             tell(to -> to.handled(message, Duration.ofNanos(took)));
         }
     }
@@ -85,13 +84,12 @@ final class Monitor {
     }
 
     void tell(Consumer<GroupListener> event) {
-        if (listener == null) {
-            return;
-        }
-        try {
-            event.accept(listener);
-        } catch (RuntimeException e) {
-            log.warn("a listener failed", e);
+        for (GroupListener listener : listeners) {
+            try {
+                event.accept(listener);
+            } catch (Throwable e) { // whatever it throws is nothing to the group
+                log.warn("a listener failed", e);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.trunkline.log;
 
+import dev.trunkline.Observer;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Loop;
 import dev.trunkline.database.Statements;
@@ -50,15 +51,17 @@ public final class Doorbell implements AutoCloseable {
     /** Topics that others are to be told of. */
     private Set<String> appended = new HashSet<>();
 
+    private final Observer observer;
     private volatile boolean heard;
     private final AtomicBoolean listening = new AtomicBoolean();
     private volatile boolean closed;
 
     /** @param pollInterval how often to look where nothing is heard */
-    public Doorbell(Database database, Bell bell, Duration pollInterval) {
+    public Doorbell(Database database, Bell bell, Duration pollInterval, Observer observer) {
         this.database = database;
         this.bell = bell;
         this.pollInterval = pollInterval;
+        this.observer = observer;
         this.channel = "trunkline_" + database.schema();
         this.statements = Statements.beside(Doorbell.class, "log.sql", database.schema());
         this.sender = new Loop("trunkline-doorbell", this::send).start();
@@ -161,7 +164,7 @@ public final class Doorbell implements AutoCloseable {
             while (!closed) {
                 if (System.nanoTime() - nextTest >= 0) {
                     if (testing) {
-                        heard = false;
+                        trust(false);
                         warn(warned);
                         warned = true;
                     }
@@ -173,15 +176,20 @@ public final class Doorbell implements AutoCloseable {
                 for (PGNotification notification : all == null ? new PGNotification[0] : all) {
                     if (notification.getParameter().startsWith(me)) {
                         testing = false;
-                        heard = true;
+                        trust(true);
                     } else {
                         tell(notification.getParameter());
                     }
                 }
             }
         } finally {
-            heard = false;
+            trust(false);
         }
+    }
+
+    private void trust(boolean arriving) {
+        heard = arriving;
+        observer.notified(arriving);
     }
 
     private static void warn(boolean warned) {

@@ -1,5 +1,6 @@
 package dev.trunkline.outbox;
 
+import dev.trunkline.Observer;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
 import dev.trunkline.database.Loop;
@@ -32,6 +33,7 @@ public final class Relay implements AutoCloseable {
     private final Statements statements;
     private final Consumer<String> onAppend;
     private final long pollInterval;
+    private final Observer observer;
     private final Loop loop;
     private volatile long nextLook = FIRST_LOOK;
 
@@ -40,12 +42,14 @@ public final class Relay implements AutoCloseable {
      *
      * @param onAppend told the topic of each run that appended something
      */
-    public Relay(Database database, Outbox outbox, Duration pollInterval, Consumer<String> onAppend) {
+    public Relay(
+            Database database, Outbox outbox, Duration pollInterval, Consumer<String> onAppend, Observer observer) {
         this.database = database;
         this.outbox = outbox;
         this.statements = Statements.beside(Outbox.class, "outbox.sql", database.schema());
         this.onAppend = onAppend;
         this.pollInterval = pollInterval.toNanos();
+        this.observer = observer;
         this.loop = new Loop("trunkline-relay", this::step);
     }
 
@@ -118,6 +122,7 @@ public final class Relay implements AutoCloseable {
     }
 
     private long relay(PreparedStatement statement, int topic) throws SQLException {
+        long began = System.nanoTime();
         statement.setInt(1, topic);
         try (ResultSet row = statement.executeQuery()) {
             if (!row.next()) {
@@ -126,6 +131,7 @@ public final class Relay implements AutoCloseable {
             long moved = row.getLong(1);
             if (moved > 0) {
                 onAppend.accept(row.getString(2));
+                observer.relayed(row.getString(2), moved, Duration.ofNanos(System.nanoTime() - began));
             }
             return moved;
         } catch (SQLException e) {

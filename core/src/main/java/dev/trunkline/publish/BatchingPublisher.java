@@ -4,6 +4,7 @@ import dev.trunkline.ClosedException;
 import dev.trunkline.Codec;
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.Message;
+import dev.trunkline.Observer;
 import dev.trunkline.Publisher;
 import dev.trunkline.Receipt;
 import dev.trunkline.TrunklineException;
@@ -42,6 +43,7 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
     private final Appender appender;
     private final TopicCatalogue topics;
     private final Consumer<String> onAppend;
+    private final Observer observer;
     private final int budget =
             (int) (Math.min(LARGEST_BUDGET, Runtime.getRuntime().maxMemory() / 8) / UNIT);
     private final Semaphore room = new Semaphore(budget, true);
@@ -71,54 +73,93 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
             Outbox outbox,
             Relay relay,
             TopicCatalogue topics,
-            Consumer<String> onAppend) {
+            Consumer<String> onAppend,
+            Observer observer) {
         this.codec = codec;
         this.outbox = outbox;
         this.relay = relay;
         this.appender = new Appender(database);
         this.topics = topics;
         this.onAppend = onAppend;
+        this.observer = observer;
     }
 
     @Override
     public Receipt publish(Message message) {
-        requireOpen();
-        return join(submit(List.of(Encoded.of(message, codec)), true)).getFirst();
+        return join(send(List.of(message), true)).getFirst();
     }
 
     @Override
     public CompletableFuture<Receipt> publishAsync(Message message) {
-        requireOpen();
-        return submit(List.of(Encoded.of(message, codec)), false).thenApply(List::getFirst);
+        return send(List.of(message), false).thenApply(List::getFirst);
     }
 
     @Override
     public List<Receipt> publishAll(List<Message> messages) {
-        requireOpen();
-        return messages.isEmpty() ? List.of() : join(submit(encode(messages), true));
+        return join(send(messages, true));
     }
 
     @Override
     public CompletableFuture<List<Receipt>> publishAllAsync(List<Message> messages) {
+        return send(messages, false);
+    }
+
+    private CompletableFuture<List<Receipt>> send(List<Message> messages, boolean awaited) {
         requireOpen();
-        return messages.isEmpty() ? CompletableFuture.completedFuture(List.of()) : submit(encode(messages), false);
+        if (messages.isEmpty()) {
+            return CompletableFuture.completedFuture(List.of());
+        }
+        Observer.Publishing observed = observer.publishing(messages.getFirst().topic(), messages.size());
+        CompletableFuture<List<Receipt>> receipts;
+        try {
+            receipts = submit(encode(messages, observed), awaited);
+        } catch (Throwable e) { // nothing was sent
+            observed.over(e);
+            throw e;
+        }
+        return observed.equals(Observer.Publishing.NONE) ? receipts : told(receipts, observed);
+    }
+
+    /** What the caller waits for is over once it was told. */
+    private static CompletableFuture<List<Receipt>> told(
+            CompletableFuture<List<Receipt>> receipts, Observer.Publishing observed) {
+        CompletableFuture<List<Receipt>> told = new CompletableFuture<>();
+        var unused = receipts.whenComplete((all, problem) -> {
+            observed.over(problem);
+            if (problem == null) {
+                told.complete(all);
+            } else {
+                told.completeExceptionally(problem);
+            }
+        });
+        return told;
     }
 
     @Override
     public Receipt publish(Connection connection, Message message) throws SQLException {
         requireOpen();
-        Encoded encoded = Encoded.of(message, codec);
+        Observer.Publishing observed = observer.publishing(message.topic(), 1);
         long id;
         try {
-            id = outbox.insert(connection, encoded);
+            id = insert(connection, Encoded.of(observed.carrying(message), codec));
+        } catch (Throwable e) { // the caller is told too
+            observed.over(e);
+            throw e;
+        }
+        observed.over(null);
+        relay.expect();
+        return waiting(message.topic(), id);
+    }
+
+    private long insert(Connection connection, Encoded encoded) throws SQLException {
+        try {
+            return outbox.insert(connection, encoded);
         } catch (UnknownTopicException e) {
             // The caller's transaction has failed, but its next try will find the topic if topics are made on demand.
             topics.createUnconfigured(encoded.topic(), e);
             throw new UnknownTopicException(
                     e.getMessage() + "; it has been created as a queue now: roll back and publish again", e);
         }
-        relay.expect();
-        return waiting(encoded.topic(), id);
     }
 
     @Override
@@ -127,12 +168,19 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
         if (messages.isEmpty()) {
             return List.of();
         }
-        List<Encoded> encoded = encode(messages);
-        Long[] ids = outbox.insertAll(connection, encoded);
+        Observer.Publishing observed = observer.publishing(messages.getFirst().topic(), messages.size());
+        Long[] ids;
+        try {
+            ids = outbox.insertAll(connection, encode(messages, observed));
+        } catch (Throwable e) { // the caller is told too
+            observed.over(e);
+            throw e;
+        }
+        observed.over(null);
         relay.expect();
         List<Receipt> receipts = new ArrayList<>(ids.length);
         for (Long id : ids) {
-            receipts.add(waiting(encoded.getFirst().topic(), id));
+            receipts.add(waiting(messages.getFirst().topic(), id));
         }
         return receipts;
     }
@@ -141,7 +189,7 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
         return new Receipt(topic, id, OptionalInt.empty(), OptionalLong.empty(), false);
     }
 
-    private List<Encoded> encode(List<Message> messages) {
+    private List<Encoded> encode(List<Message> messages, Observer.Publishing observed) {
         String topic = messages.getFirst().topic();
         List<Encoded> encoded = new ArrayList<>(messages.size());
         for (Message message : messages) {
@@ -149,7 +197,7 @@ public final class BatchingPublisher implements Publisher, AutoCloseable {
                 throw new InvalidMessageException("messages for \"" + topic + "\" and \"" + message.topic()
                         + "\" are in one batch: publish one batch for each topic");
             }
-            encoded.add(Encoded.of(message, codec));
+            encoded.add(Encoded.of(observed.carrying(message), codec));
         }
         return encoded;
     }

@@ -38,7 +38,8 @@ public final class Migrator {
             "017_catch_up.sql",
             "018_tracking.sql",
             "019_server.sql",
-            "021_sql_api.sql");
+            "020_sql_api.sql",
+            "021_metrics.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");

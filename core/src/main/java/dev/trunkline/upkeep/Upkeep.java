@@ -1,5 +1,6 @@
 package dev.trunkline.upkeep;
 
+import dev.trunkline.Observer;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Failure;
@@ -30,6 +31,7 @@ public final class Upkeep implements AutoCloseable {
 
     private final Database database;
     private final Statements statements;
+    private final Observer observer;
     private final Loop loop;
     private final String who = UUID.randomUUID().toString();
     private boolean hasTurn;
@@ -37,8 +39,9 @@ public final class Upkeep implements AutoCloseable {
     /** The first step that failed, with the others. */
     private @Nullable TrunklineException trouble;
 
-    public Upkeep(Database database) {
+    public Upkeep(Database database, Observer observer) {
         this.database = database;
+        this.observer = observer;
         this.statements = Statements.beside(Upkeep.class, "upkeep.sql", database.schema());
         this.loop = new Loop("trunkline-upkeep", this::step);
     }
@@ -63,7 +66,13 @@ public final class Upkeep implements AutoCloseable {
     /** All steps, once. One that fails does not keep the others from being done. */
     public void runOnce() {
         trouble = null;
-        runAll();
+        long began = System.nanoTime();
+        try {
+            runAll();
+        } catch (TrunklineException e) {
+            trouble = e;
+        }
+        observer.upkeep(Duration.ofNanos(System.nanoTime() - began), trouble);
         if (trouble != null) {
             throw trouble;
         }

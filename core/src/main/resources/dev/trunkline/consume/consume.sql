@@ -223,5 +223,8 @@ select h.topic, h.segments, h.bytes, h.groups, h.unheard, h.pinned_by, h.pinned_
 from trunkline.topic_health h
 order by h.topic
 
+-- name: figures
+select m.name, coalesce(m.topic, ''), coalesce(m.group_name, ''), m.value from trunkline.metrics() m order by m.name, m.topic, m.group_name
+
 -- name: audit
 select a.group_name, a.outcome, a.missing, a.recorded_at, a.session, a.epoch from trunkline.audit(?, ?) a

@@ -125,19 +125,24 @@ as $$
     group by s.id
 $$;
 
--- One line for each group. health: CANCELLED, DEAD, PAUSED; FLAPPING (died three times in a day); NEAR_TIMEOUT (half of the time until it is
--- dead has passed); UNATTENDED (nobody serves it); STALLED (it is served, has something to do, and has done nothing for five minutes); else HEALTHY.
+-- How a group is: CANCELLED, DEAD, PAUSED; FLAPPING (died three times in a day); NEAR_TIMEOUT (half of the time until it is dead has passed);
+-- UNATTENDED (nobody serves it); STALLED (it is served, has something to do, and has done nothing for five minutes); else HEALTHY.
+create function trunkline.group_health(s trunkline.subscription, semantics text, pending bigint, moved_at timestamptz) returns text
+    language sql stable
+    return case
+        when s.status <> 'ACTIVE' then s.status
+        when (select count(*) from trunkline.group_event e
+              where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
+        when semantics = 'PUB_SUB' and s.unattended_since < clock_timestamp() - s.dead_after / 2 and s.mode = 'HANDLER' then 'NEAR_TIMEOUT'
+        when s.unattended_since is not null and s.mode = 'HANDLER' then 'UNATTENDED'
+        when pending > 0 and coalesce(moved_at, s.created_at) < clock_timestamp() - interval '5 minutes' then 'STALLED'
+        else 'HEALTHY'
+    end;
+
+-- One line for each group.
 create view trunkline.groups as
     select s.id, s.group_name, t.name as topic, s.status, s.mode,
-           case
-               when s.status <> 'ACTIVE' then s.status
-               when (select count(*) from trunkline.group_event e
-                     where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
-               when t.semantics = 'PUB_SUB' and s.unattended_since < clock_timestamp() - s.dead_after / 2 and s.mode = 'HANDLER' then 'NEAR_TIMEOUT'
-               when s.unattended_since is not null and s.mode = 'HANDLER' then 'UNATTENDED'
-               when p.pending > 0 and coalesce(p.moved_at, s.created_at) < clock_timestamp() - interval '5 minutes' then 'STALLED'
-               else 'HEALTHY'
-           end as health,
+           trunkline.group_health(s, t.semantics, p.pending, p.moved_at) as health,
            m.members, m.last_beat_at, p.pending, p.done, p.moved_at as last_progress_at,
            (select count(*) from trunkline.parked k where k.subscription = s.id) as parked,
            (select count(*) from trunkline.dead_letter d where d.subscription = s.id) as dead_letters,

@@ -2,6 +2,7 @@ package dev.trunkline.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.trunkline.Observer;
 import dev.trunkline.database.Database;
 import dev.trunkline.rig.FaultProxy;
 import dev.trunkline.testing.TestDatabase;
@@ -24,8 +25,8 @@ class DoorbellTest {
     private final FaultProxy line = new FaultProxy(database.server().port());
     private final Bell here = new Bell();
     private final Bell there = new Bell();
-    private final Doorbell rings = new Doorbell(database(), here, OFTEN);
-    private final Doorbell hears = new Doorbell(database(), there, OFTEN);
+    private final Doorbell rings = new Doorbell(database(), here, OFTEN, Observer.NONE);
+    private final Doorbell hears = new Doorbell(database(), there, OFTEN, Observer.NONE);
     private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 
     private Database database() {
@@ -79,7 +80,7 @@ class DoorbellTest {
     void what_could_not_be_told_is_told_later() {
         listen();
         try (FaultProxy other = new FaultProxy(database.server().port());
-                Doorbell lost = new Doorbell(database(other), new Bell(), OFTEN)) {
+                Doorbell lost = new Doorbell(database(other), new Bell(), OFTEN, Observer.NONE)) {
             long before = there.count("a");
             other.trap("pg_notify", FaultProxy.Fate.REQUEST_CUT);
             lost.ring("a");

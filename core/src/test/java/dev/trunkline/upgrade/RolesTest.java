@@ -186,6 +186,8 @@ class RolesTest {
                         .as(view)
                         .containsExactly("0");
             }
+            assertThat(TestDatabase.query(connection, "select count(*) > 0 from trunkline.metrics()"))
+                    .containsExactly("t");
             assertThat(TestDatabase.query(
                             connection, "select r.text from generate_series(0, 3) p, trunkline.read('orders', p) r"))
                     .containsExactlyInAnyOrder("first", "second");

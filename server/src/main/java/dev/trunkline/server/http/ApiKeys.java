@@ -177,7 +177,7 @@ final class ApiKeys implements Guard {
     }
 
     /** Of so many random bits, a plain hash can not be turned around. */
-    private static byte[] hash(String key) {
+    static byte[] hash(String key) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
         } catch (NoSuchAlgorithmException e) {

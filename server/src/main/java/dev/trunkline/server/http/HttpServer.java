@@ -46,6 +46,8 @@ public final class HttpServer implements AutoCloseable {
     private final ServerConnector connector;
     private final Router router;
     private final PullRoutes pulls;
+    private final Monitoring monitoring;
+    private final Readers readers = new Readers();
     private final Optional<Guard> guard;
     private final Rates rates;
     private final Optional<Decisions> decisions;
@@ -55,10 +57,17 @@ public final class HttpServer implements AutoCloseable {
     /**
      * A server that does not listen yet.
      *
+     * @param monitoring where requests are counted, and metrics are read
      * @param keys empty: whoever can reach it may do everything
      * @param decisions where it is noted who has decided what; empty: nobody knows who
      */
-    HttpServer(Trunkline trunkline, Optional<ApiKeys> keys, Optional<Decisions> decisions, ServerOptions options) {
+    HttpServer(
+            Trunkline trunkline,
+            Monitoring monitoring,
+            Optional<ApiKeys> keys,
+            Optional<Decisions> decisions,
+            ServerOptions options) {
+        this.monitoring = monitoring;
         Optional<Guard> jwt = options.issuer().map(JwtGuard::new);
         this.guard = keys.map(its -> jwt.map(its::or).orElse(its));
         this.decisions = decisions;
@@ -73,7 +82,7 @@ public final class HttpServer implements AutoCloseable {
         this.connector = connector(options);
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, connector));
-        server.setHandler(new GracefulHandler(new Front()));
+        server.setHandler(new GracefulHandler(new RequestMeter(new Front(), monitoring)));
         server.setErrorHandler(this::refuseUnread);
         server.setStopTimeout(STOP.toMillis());
     }
@@ -116,6 +125,7 @@ public final class HttpServer implements AutoCloseable {
                     up(exchange);
                 })
                 .answers(Route.OK, Status.class));
+        routes.add(monitoring.route());
         routes.addAll(new TopicRoutes(trunkline.topics()).all());
         routes.addAll(new MessageRoutes(trunkline.publisher(), trunkline.log(), MOST_MESSAGES, () -> stopping).all());
         routes.addAll(pulls.all());
@@ -184,6 +194,7 @@ public final class HttpServer implements AutoCloseable {
     private void serve(Request request, Response response) throws Exception {
         Router.Found found =
                 router.find(request.getMethod(), request.getHttpURI().getPath());
+        RequestMeter.note(request, found.route());
         Exchange exchange = new Exchange(request, response, found.path(), mostBytes);
         Optional<Verb> verb = found.route().verb();
         if (verb.isEmpty()) {
@@ -191,7 +202,9 @@ public final class HttpServer implements AutoCloseable {
             found.route().action().on(exchange);
             return;
         }
-        Caller caller = authorize(exchange, verb.get());
+        Caller caller = monitoring.isOf(found.route())
+                ? readers.authorize(exchange, () -> authorize(exchange, verb.get()))
+                : authorize(exchange, verb.get());
         exchange.requireKnown(found.route().query());
         if (decisions.isPresent()
                 && verb.get() == Verb.ADMIN

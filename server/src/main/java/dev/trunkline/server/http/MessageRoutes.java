@@ -110,9 +110,10 @@ final class MessageRoutes {
         }
         String topic = exchange.path("topic");
         Optional<String> idempotency = exchange.header("Idempotency-Key");
+        TraceContext trace = TraceContext.of(exchange);
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < wishes.size(); i++) {
-            messages.add(message(wishes.get(i), topic, i, wishes.size() == 1 ? "" : ":" + i, idempotency));
+            messages.add(trace.onto(message(wishes.get(i), topic, i, wishes.size() == 1 ? "" : ":" + i, idempotency)));
         }
         List<Receipt> receipts = publisher.publishAll(messages);
         exchange.answer(
@@ -144,13 +145,14 @@ final class MessageRoutes {
         Optional<String> idempotency = exchange.header("Idempotency-Key");
         long published = 0;
         long line = 0;
+        TraceContext trace = TraceContext.of(exchange);
         List<Message> waiting = new ArrayList<>();
         try (LineLimit in = new LineLimit(exchange.endlessBody(), BYTES_AT_ONCE);
                 MappingIterator<Messages.NewMessage> lines =
                         Json.MAPPER.readerFor(Messages.NewMessage.class).readValues((InputStream) in)) {
             long bytesBefore = 0;
             while (lines.hasNextValue()) {
-                waiting.add(message(lines.nextValue(), topic, line, ":" + line, idempotency));
+                waiting.add(trace.onto(message(lines.nextValue(), topic, line, ":" + line, idempotency)));
                 line++;
                 in.begin();
                 if (waiting.size() >= LINES_AT_ONCE || in.count() - bytesBefore >= BYTES_AT_ONCE) {

@@ -6,6 +6,7 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.server.Address;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
@@ -14,6 +15,9 @@ import java.util.Optional;
 
 /** All that serves: a database of its own or a given one, an installation in it, and HTTP in front. */
 public final class Service implements AutoCloseable {
+
+    /** Who asks for something while the database is away is told so before he gives up, as Prometheus does after ten seconds. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final Deque<Runnable> closers = new ArrayDeque<>();
     private final String description;
@@ -33,13 +37,17 @@ public final class Service implements AutoCloseable {
                 address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), "trunkline");
                 this.description = postgres.toString();
             }
-            Trunkline trunkline = address.installation().open();
+            Monitoring monitoring = new Monitoring();
+            closers.push(monitoring::close);
+            Trunkline trunkline =
+                    address.installation().observer(monitoring.observer()).open();
             closers.push(trunkline::close);
+            monitoring.watch(trunkline);
             Optional<HikariDataSource> source = options.guarded() ? Optional.of(source(address)) : Optional.empty();
             Optional<ApiKeys> keys = source.map(its -> new ApiKeys(its, address.schema()));
             Optional<Decisions> decisions = source.map(its -> new Decisions(its, address.schema()));
             this.firstKey = keys.isPresent() ? firstKey(keys.get()) : Optional.empty();
-            this.http = new HttpServer(trunkline, keys, decisions, options);
+            this.http = new HttpServer(trunkline, monitoring, keys, decisions, options);
             closers.push(http::close);
             http.start();
             String host = options.host();
@@ -62,6 +70,9 @@ public final class Service implements AutoCloseable {
         config.setUsername(address.user());
         config.setPassword(address.password());
         config.setMaximumPoolSize(2);
+        config.setConnectionTimeout(PATIENCE.toMillis());
+        config.setValidationTimeout(PATIENCE.toMillis() / 2);
+        config.addDataSourceProperty("socketTimeout", Long.toString(2 * PATIENCE.toSeconds()));
         HikariDataSource source = new HikariDataSource(config);
         closers.push(source::close);
         return source;

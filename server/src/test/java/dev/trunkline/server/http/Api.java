@@ -43,7 +43,11 @@ final class Api implements AutoCloseable {
     }
 
     static Api on(String database) throws Exception {
-        return start(options(address(database)));
+        return on(address(database));
+    }
+
+    static Api on(Address address) throws Exception {
+        return start(options(address));
     }
 
     static Address address(String database) {

@@ -1,0 +1,144 @@
+package dev.trunkline.observability;
+
+import dev.trunkline.Delivery;
+import dev.trunkline.GroupListener;
+import dev.trunkline.Observer;
+import dev.trunkline.Trunkline;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Metrics through Micrometer: what this process does, and how the whole installation is. Tags are topics and groups that exist, and a few fixed words.
+ *
+ * {@snippet :
+ * TrunklineMetrics metrics = new TrunklineMetrics(registry);
+ * Trunkline trunkline = Trunkline.builder().dataSource(pool).observer(metrics).open();
+ * metrics.watch(trunkline);
+ * }
+ *
+ * <p>What is known of the whole installation is asked for when somebody looks, by one query, at most every five seconds. Without the database those gauges are gone,
+ * {@code trunkline_up} is 0, and what this process knows by itself is still told.
+ */
+public final class TrunklineMetrics implements Observer {
+
+    /** For what was not published to a topic that is known to exist: callers may name any number of them. */
+    private static final String UNKNOWN = "unknown";
+
+    private final MeterRegistry registry;
+    private final Set<String> topics = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<@Nullable Boolean> arriving = new AtomicReference<>();
+    private volatile @Nullable InstallationGauges installation;
+
+    public TrunklineMetrics(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    /** Begins to tell how the installation is. */
+    public void watch(Trunkline trunkline) {
+        installation = new InstallationGauges(registry, trunkline.admin()::figures);
+    }
+
+    /** Asks the database now, if the last answer is older than some seconds: before a scrape, so that it has groups and topics that are new. */
+    public void refresh() {
+        InstallationGauges gauges = installation;
+        if (gauges != null) {
+            gauges.refresh();
+        }
+    }
+
+    @Override
+    public Publishing publishing(String topic, int messages) {
+        long began = System.nanoTime();
+        return new Publishing() {
+            @Override
+            public void over(@Nullable Throwable problem) {
+                boolean done = problem == null;
+                if (done) {
+                    topics.add(topic);
+                }
+                Tags tags = Tags.of("topic", topics.contains(topic) ? topic : UNKNOWN);
+                timer("trunkline.publish", "Calls that publish", tags, done, System.nanoTime() - began);
+                if (done) {
+                    count("trunkline.published.messages", "Messages that were published", tags, messages);
+                }
+            }
+        };
+    }
+
+    @Override
+    public Attempt handling(Delivery<?> delivery) {
+        long began = System.nanoTime();
+        return new Attempt() {
+            @Override
+            public void over(@Nullable Throwable problem) {
+                timer(
+                        "trunkline.handler",
+                        "Calls of handlers",
+                        tags(delivery.group(), delivery.message().topic()),
+                        problem == null,
+                        System.nanoTime() - began);
+            }
+        };
+    }
+
+    @Override
+    public List<GroupListener> listeners(String group, String topic) {
+        return List.of(new GroupMeters(registry, tags(group, topic)));
+    }
+
+    @Override
+    public void relayed(String topic, long messages, Duration took) {
+        Tags tags = Tags.of("topic", topic);
+        Timer.builder("trunkline.relay")
+                .description("Runs of the relay that gave messages their offsets")
+                .tags(tags)
+                .register(registry)
+                .record(took);
+        count("trunkline.relayed.messages", "Messages that the relay gave their offsets", tags, (double) messages);
+    }
+
+    @Override
+    public void upkeep(Duration took, @Nullable Throwable problem) {
+        timer("trunkline.upkeep", "Runs of upkeep", Tags.empty(), problem == null, took.toNanos());
+    }
+
+    @Override
+    public void notified(boolean nowArriving) {
+        if (arriving.getAndSet(nowArriving) == null) {
+            Gauge.builder("trunkline.notifications.arriving", () -> Boolean.TRUE.equals(arriving.get()) ? 1 : 0)
+                    .description(
+                            "Whether notifications of other processes arrive; else they are noticed at the poll interval")
+                    .register(registry);
+        }
+    }
+
+    private void timer(String name, String description, Tags tags, boolean done, long nanos) {
+        Timer.builder(name)
+                .description(description)
+                .tags(tags.and("outcome", done ? "done" : "failed"))
+                .register(registry)
+                .record(Duration.ofNanos(nanos));
+    }
+
+    private void count(String name, String description, Tags tags, double amount) {
+        Counter.builder(name)
+                .description(description)
+                .tags(tags)
+                .register(registry)
+                .increment(amount);
+    }
+
+    /** The shared group of a queue has no name of its own. */
+    private static Tags tags(String group, String topic) {
+        return Tags.of("group", group.isEmpty() ? "shared" : group, "topic", topic);
+    }
+}

@@ -1,0 +1,231 @@
+package dev.trunkline.observability;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.trunkline.ConsumerGroupAdmin.Figure;
+import dev.trunkline.ConsumerGroupAdmin.GroupState;
+import dev.trunkline.ConsumerGroupAdmin.Health;
+import dev.trunkline.Message;
+import dev.trunkline.PullOptions;
+import dev.trunkline.RetryPolicy;
+import dev.trunkline.SubscriptionOptions;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import dev.trunkline.UnknownTopicException;
+import dev.trunkline.rig.FaultProxy;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is told is what is so, and is told also when the database is away. */
+@Timeout(180)
+class MetricsTest {
+
+    private final Place place = Place.fresh();
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final TrunklineMetrics metrics = new TrunklineMetrics(registry);
+
+    private Trunkline open() {
+        return place.options().observer(metrics).open();
+    }
+
+    /** The lines of a scrape, of one metric, without what changes all the time. */
+    private List<String> scrape(String name) {
+        metrics.refresh();
+        return registry.scrape()
+                .lines()
+                .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
+                .toList();
+    }
+
+    private void await(String name, String line) {
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> scrape(name).contains(line));
+    }
+
+    private static double value(Trunkline trunkline, String name, String topic, String group) {
+        return trunkline.admin().figures().stream()
+                .filter(figure -> figure.name().equals(name)
+                        && figure.topic().equals(topic)
+                        && figure.group().equals(group))
+                .map(Figure::value)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void what_a_process_does_is_counted() throws Exception {
+        try (Trunkline trunkline = open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(2));
+            trunkline.publisher().publishAll(List.of(Message.of("t", "good"), Message.of("t", "bad")));
+            try (Connection connection =
+                    Place.postgres().dataSource(place.database()).getConnection()) {
+                trunkline.publisher().publish(connection, Message.of("t", "good"));
+            }
+            trunkline
+                    .createConsumerGroup("g", "t", String.class)
+                    .addConsumer("a", delivery -> {
+                        if (delivery.payload().equals("bad")) {
+                            throw new IllegalStateException("always");
+                        }
+                    })
+                    .start(SubscriptionOptions.fromBeginning()
+                            .withRetry(new RetryPolicy(2, Duration.ofMillis(1), Duration.ofMillis(1))));
+            await("trunkline_handled_messages_total", "trunkline_handled_messages_total{group=\"g\",topic=\"t\"} 2.0");
+            await(
+                    "trunkline_dead_lettered_messages_total",
+                    "trunkline_dead_lettered_messages_total{group=\"g\",topic=\"t\"} 1.0");
+            await("trunkline_notifications_arriving", "trunkline_notifications_arriving 1.0");
+            await("trunkline_upkeep_seconds_count", "trunkline_upkeep_seconds_count{outcome=\"done\"} 1");
+            assertThat(scrape("trunkline_published_messages_total"))
+                    .containsExactly("trunkline_published_messages_total{topic=\"t\"} 3.0");
+            assertThat(scrape("trunkline_relayed_messages_total"))
+                    .containsExactly("trunkline_relayed_messages_total{topic=\"t\"} 1.0");
+            assertThat(scrape("trunkline_failed_attempts_total"))
+                    .containsExactly("trunkline_failed_attempts_total{group=\"g\",topic=\"t\"} 2.0");
+            assertThat(scrape("trunkline_handler_seconds_count"))
+                    .containsExactlyInAnyOrder(
+                            "trunkline_handler_seconds_count{group=\"g\",outcome=\"done\",topic=\"t\"} 2",
+                            "trunkline_handler_seconds_count{group=\"g\",outcome=\"failed\",topic=\"t\"} 2");
+            assertThat(scrape("trunkline_out_of_order_messages_total"))
+                    .containsExactly("trunkline_out_of_order_messages_total{group=\"g\",topic=\"t\"} 0.0");
+            assertThat(scrape("trunkline_partitions_held"))
+                    .containsExactly("trunkline_partitions_held{group=\"g\",topic=\"t\"} 2.0");
+        }
+        assertThat(registry.scrape()).contains("trunkline_partitions_held{group=\"g\",topic=\"t\"} 0.0");
+    }
+
+    @Test
+    void topics_that_are_not_there_make_one_curve() {
+        try (Trunkline trunkline = open()) {
+            for (int i = 0; i < 3; i++) {
+                Message message = Message.of("made up " + i, "x");
+                assertThatThrownBy(() -> trunkline.publisher().publish(message))
+                        .isInstanceOf(UnknownTopicException.class);
+            }
+            assertThat(scrape("trunkline_publish_seconds_count"))
+                    .containsExactly("trunkline_publish_seconds_count{outcome=\"failed\",topic=\"unknown\"} 3");
+        }
+    }
+
+    @Test
+    void how_the_installation_is_is_what_the_views_say() throws Exception {
+        try (Trunkline trunkline = place.options().backgroundWork(false).open();
+                Connection held = Place.postgres().dataSource(place.database()).getConnection()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(4));
+            trunkline.topics().create(TopicConfiguration.queue("q").withPartitions(1));
+            for (int i = 0; i < 50; i++) {
+                trunkline.publisher().publish(Message.of("t", "m" + i).withKey("k" + i));
+            }
+            held.setAutoCommit(false);
+            trunkline.publisher().publish(held, Message.of("q", "not yet committed"));
+            var done = trunkline.pull("some", "t", String.class, PullOptions.fromBeginning());
+            done.ack(done.pop(20, Duration.ofSeconds(30)).orElseThrow().token());
+            trunkline.pull("none", "t", String.class, PullOptions.fromNow());
+            trunkline.pull("", "q", String.class, PullOptions.fromBeginning());
+
+            for (GroupState group : trunkline.admin().groups()) {
+                String shown = group.name().isEmpty() ? "shared" : group.name();
+                assertThat(value(trunkline, "group_lag_messages", group.topic(), shown))
+                        .as(group.toString())
+                        .isEqualTo((double) group.pending());
+                assertThat(value(trunkline, "group_health", group.topic(), shown))
+                        .isEqualTo(List.of(Health.values()).indexOf(group.health()));
+            }
+            assertThat(value(trunkline, "group_lag_messages", "t", "some"))
+                    .isPositive()
+                    .isLessThan(50);
+            assertThat(value(trunkline, "group_lag_seconds", "t", "some")).isPositive();
+            assertThat(value(trunkline, "group_lag_seconds", "t", "none")).isZero();
+            assertThat(value(trunkline, "outbox_messages", "", "")).isZero();
+            assertThat(value(trunkline, "oldest_transaction_seconds", "", "")).isPositive();
+            held.commit();
+            assertThat(value(trunkline, "outbox_messages", "", "")).isOne();
+            assertThat(value(trunkline, "outbox_age_seconds", "", "")).isPositive();
+            assertThat(value(trunkline, "oldest_transaction_seconds", "", "")).isZero();
+            trunkline.relayNow();
+            assertThat(value(trunkline, "outbox_messages", "", "")).isZero();
+            assertThat(value(trunkline, "group_lag_messages", "q", "shared")).isOne();
+            trunkline.admin().topics().forEach(topic -> {
+                assertThat(value(trunkline, "topic_segments", topic.topic(), ""))
+                        .isEqualTo(topic.segments());
+                assertThat(value(trunkline, "topic_bytes", topic.topic(), "")).isEqualTo((double) topic.bytes());
+            });
+            assertThat(trunkline.admin().figures())
+                    .extracting(Figure::name)
+                    .containsOnlyOnceElementsOf(List.of("sessions", "outbox_messages"))
+                    .allMatch(InstallationGauges.DESCRIPTIONS::containsKey)
+                    .containsAll(InstallationGauges.DESCRIPTIONS.keySet());
+        }
+    }
+
+    @Test
+    void what_a_group_keeps_beyond_its_retention_is_pinned_and_what_nobody_keeps_is_overdue() throws Exception {
+        try (Trunkline trunkline = place.options().backgroundWork(false).open();
+                Connection connection =
+                        Place.postgres().dataSource(place.database()).getConnection();
+                var statement = connection.createStatement()) {
+            trunkline
+                    .topics()
+                    .create(TopicConfiguration.pubSub("t").withPartitions(1).withRetention(Duration.ofMinutes(1)));
+            for (int i = 0; i < 5; i++) {
+                trunkline.publisher().publish(Message.of("t", "m" + i));
+                statement.execute("select trunkline.roll_segment(id) from trunkline.topic");
+            }
+            statement.execute("update trunkline.segment set opened_at = opened_at - interval '1 hour'");
+            assertThat(value(trunkline, "topic_overdue_segments", "t", "")).isEqualTo(5);
+            assertThat(value(trunkline, "topic_pinned_bytes", "t", "")).isZero();
+            trunkline.pull("late", "t", String.class, PullOptions.fromBeginning());
+            assertThat(value(trunkline, "topic_overdue_segments", "t", "")).isZero();
+            assertThat(value(trunkline, "topic_pinned_bytes", "t", "")).isPositive();
+        }
+    }
+
+    @Test
+    void without_the_database_the_rest_is_still_told() {
+        try (FaultProxy line = new FaultProxy(Place.postgres().port());
+                Trunkline trunkline = place.options(line.jdbcUrl(place.database()))
+                        .backgroundWork(false)
+                        .observer(metrics)
+                        .open()) {
+            trunkline.topics().create(TopicConfiguration.queue("t"));
+            trunkline.publisher().publish(Message.of("t", "m"));
+            metrics.watch(trunkline);
+            await("trunkline_up", "trunkline_up 1.0");
+            assertThat(scrape("trunkline_topic_segments")).hasSize(1);
+            line.refuse(true);
+            line.cutNow();
+            await("trunkline_up", "trunkline_up 0.0");
+            assertThat(scrape("trunkline_topic_segments")).isEmpty();
+            assertThat(scrape("trunkline_published_messages_total")).hasSize(1);
+            line.refuse(false);
+            await("trunkline_up", "trunkline_up 1.0");
+            assertThat(scrape("trunkline_topic_segments")).hasSize(1);
+        }
+    }
+
+    @Test
+    void the_database_is_asked_when_somebody_looks_and_not_each_time() {
+        try (Trunkline trunkline = place.options().backgroundWork(false).open()) {
+            AtomicInteger asked = new AtomicInteger();
+            InstallationGauges gauges = new InstallationGauges(new SimpleMeterRegistry(), () -> {
+                asked.incrementAndGet();
+                return trunkline.admin().figures();
+            });
+            assertThat(asked).hasValue(0);
+            for (int i = 0; i < 100; i++) {
+                gauges.refresh();
+            }
+            assertThat(asked.get()).isBetween(1, 3);
+        }
+    }
+}
