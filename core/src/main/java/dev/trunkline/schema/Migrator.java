@@ -37,7 +37,8 @@ public final class Migrator {
             "016_wildcards.sql",
             "017_catch_up.sql",
             "018_tracking.sql",
-            "019_server.sql");
+            "019_server.sql",
+            "020_verify.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");
@@ -83,6 +84,11 @@ public final class Migrator {
         database.read(this::requirePostgres);
         requireCurrent();
         adopt();
+    }
+
+    /** The version that {@link #migrate} brings a schema to. */
+    public static int newest() {
+        return FILES.size();
     }
 
     /** Everything that {@link #migrate} would run on a new database. */

@@ -1,0 +1,133 @@
+package dev.trunkline.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.trunkline.Message;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import dev.trunkline.rig.ChildJvm;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** {@code trunkline consume}. */
+@Timeout(300)
+class ConsumeTest {
+
+    private final String database = Cli.freshDatabase();
+
+    private List<String> publish(TopicConfiguration topic, int count) {
+        List<String> texts =
+                IntStream.range(0, count).mapToObj(i -> "message-" + i + "-").toList();
+        try (Trunkline trunkline = Trunkline.builder()
+                .url(
+                        Cli.postgres().jdbcUrl(database),
+                        Cli.postgres().user(),
+                        Cli.postgres().password())
+                .backgroundWork(false)
+                .open()) {
+            trunkline.topics().create(topic);
+            texts.forEach(text -> trunkline.publisher().publish(Message.of(topic.name(), text)));
+        }
+        return texts;
+    }
+
+    private static Set<String> texts(String out) {
+        Set<String> found = new TreeSet<>();
+        out.lines().map(line -> line.substring(line.indexOf("message-"))).forEach(found::add);
+        return found;
+    }
+
+    @Test
+    void what_is_printed_is_done_and_does_not_come_again() {
+        List<String> all = publish(TopicConfiguration.pubSub("orders").withPartitions(2), 10);
+        Cli.Result first =
+                Cli.on(database, "consume", "orders", "--group", "g", "--from", "beginning", "--count", "4");
+        assertThat(first.code()).as(first.err()).isZero();
+        assertThat(first.out()).hasLineCount(4);
+        Cli.Result rest = Cli.on(database, "consume", "orders", "--group", "g", "--count", "6", "--json");
+        assertThat(rest.out()).hasLineCount(6).contains("\"topic\":\"orders\"", "\"text\":\"message-");
+        Set<String> found = texts(first.out());
+        all.stream().filter(text -> rest.out().contains(text)).forEach(found::add);
+        assertThat(found).containsExactlyInAnyOrderElementsOf(all);
+        assertThat(Cli.on(database, "lag", "g", "orders").out()).containsPattern("g +orders +0 +-");
+    }
+
+    @Test
+    void what_a_killed_process_has_not_printed_comes_again() throws Exception {
+        List<String> all = publish(TopicConfiguration.queue("orders").withPartitions(1), 300);
+        Set<String> found = new TreeSet<>();
+        try (ChildJvm child = ChildJvm.start(
+                Main.class,
+                Cli.at(database, "consume", "orders", "--from", "beginning", "--lease", "PT2S"))) {
+            for (int i = 0; i < 5; i++) {
+                found.addAll(texts(Objects.requireNonNull(child.readLine())));
+            }
+            child.kill();
+            for (String line = child.readLine(); line != null && line.endsWith("-"); line = child.readLine()) {
+                found.addAll(texts(line));
+            }
+        }
+        while (found.size() < all.size()) {
+            Cli.Result some = Cli.on(database, "consume", "orders", "--count", "1");
+            assertThat(some.code()).as(some.err()).isZero();
+            found.addAll(texts(some.out()));
+        }
+        assertThat(found).containsExactlyInAnyOrderElementsOf(all);
+    }
+
+    @Test
+    void who_is_asked_to_stop_prints_what_it_has_and_leaves_no_batch_open() throws Exception {
+        List<String> all = publish(TopicConfiguration.queue("orders").withPartitions(1), 50);
+        StringBuilder out = new StringBuilder();
+        try (ChildJvm child =
+                ChildJvm.start(Main.class, Cli.at(database, "consume", "orders", "--from", "beginning"))) {
+            out.append(child.readLine()).append('\n');
+            ProcessHandle.of(child.pid()).orElseThrow().destroy();
+            for (String line = child.readLine(); line != null; line = child.readLine()) {
+                out.append(line).append('\n');
+            }
+            assertThat(child.waitFor(Duration.ofMinutes(2))).contains(0);
+        }
+        assertThat(texts(out.toString())).containsExactlyInAnyOrderElementsOf(all);
+        assertThat(Cli.on(database, "lag", "--json").out()).contains("\"pending\":0");
+    }
+
+    @Test
+    void what_the_reader_of_a_pipe_did_not_take_comes_again() {
+        List<String> all = publish(TopicConfiguration.queue("orders").withPartitions(1), 20);
+        StringWriter taken = new StringWriter();
+        Writer pipe = new Writer() {
+            @Override
+            public void write(char[] text, int from, int length) throws java.io.IOException {
+                if (taken.toString().lines().count() >= 3) {
+                    throw new java.io.IOException("nobody reads");
+                }
+                taken.write(text, from, length);
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        int code = Main.commandLine(Terminal.NONE)
+                .setOut(new PrintWriter(pipe, true))
+                .execute(Cli.at(database, "consume", "orders", "--from", "beginning"));
+        assertThat(code).isZero();
+        Set<String> found = texts(taken.toString());
+        int left = all.size() - found.size();
+        found.addAll(texts(
+                Cli.on(database, "consume", "orders", "--count", "" + left).out()));
+        assertThat(found).containsExactlyInAnyOrderElementsOf(all);
+    }
+}
