@@ -204,7 +204,7 @@ create function trunkline.group_lag(a_group text, a_topic text)
 as $$
     select d.strand % t.partitions, (array[0, 1, -1])[d.strand / t.partitions + 1], c.cursor, c.upto,
            c.upto - coalesce((select sum(upper(r) - lower(r))::bigint from unnest(d.done) r), 0),
-           greatest(clock_timestamp() - trunkline.appended_at(t.id, d.strand, c.cursor), interval '0')
+           case when c.cursor < c.upto then greatest(clock_timestamp() - trunkline.appended_at(t.id, d.strand, c.cursor), interval '0') end
     from trunkline.subscription s
     join trunkline.topic t on t.id = s.topic
     cross join lateral trunkline.bounds(t.id) b

@@ -1,5 +1,6 @@
 package dev.trunkline.server;
 
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -15,7 +16,7 @@ final class LauncherCommand implements Runnable {
     CommandSpec command = CommandSpec.create();
 
     @Unmatched
-    List<String> arguments = List.of();
+    List<String> arguments = new ArrayList<>();
 
     static CommandLine of(String name, String what) {
         CommandLine line = new CommandLine(new LauncherCommand());

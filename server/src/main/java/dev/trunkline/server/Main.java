@@ -70,7 +70,7 @@ public final class Main {
         OneLineErrors errors = new OneLineErrors(() -> main.debug);
         return new CommandLine(main)
                 .addSubcommand(LauncherCommand.of("bench", "Measure."))
-                .addSubcommand(LauncherCommand.of("faults", "Do bad things to it, and check what comes of it."))
+                .addSubcommand(LauncherCommand.of("faults", "Do bad things to it."))
                 .registerConverter(Duration.class, Main::duration)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setAbbreviatedOptionsAllowed(false)

@@ -45,14 +45,15 @@ class TableTest {
 
     @Test
     void a_terminal_that_is_wide_enough_cuts_nothing() {
-        assertThat(lines(new Terminal(true, false, () -> 200), table()))
-                .isEqualTo(lines(Terminal.NONE, table()));
+        assertThat(lines(new Terminal(true, false, () -> 200), table())).isEqualTo(lines(Terminal.NONE, table()));
     }
 
     @Test
     void colours_are_for_terminals_that_show_them() {
-        assertThat(lines(new Terminal(true, true, () -> 200), table()).getFirst()).startsWith("\033[1mNAME");
-        assertThat(lines(new Terminal(true, false, () -> 200), table()).getFirst()).startsWith("NAME");
+        assertThat(lines(new Terminal(true, true, () -> 200), table()).getFirst())
+                .startsWith("\033[1mNAME");
+        assertThat(lines(new Terminal(true, false, () -> 200), table()).getFirst())
+                .startsWith("NAME");
     }
 
     @Test

@@ -60,8 +60,11 @@ class UsageTest {
     void completion_is_a_script_that_bash_takes() throws Exception {
         Cli.Result script = Cli.run("completion");
         assertThat(script.code()).isZero();
-        assertThat(script.out()).contains("complete -F", "dead-letters", "--patience").doesNotContain("demo-member");
-        Process bash = new ProcessBuilder("bash", "-n").redirectErrorStream(true).start();
+        assertThat(script.out())
+                .contains("complete -F", "dead-letters", "--patience")
+                .doesNotContain("demo-member");
+        Process bash =
+                new ProcessBuilder("bash", "-n").redirectErrorStream(true).start();
         try (var in = bash.outputWriter(StandardCharsets.UTF_8)) {
             in.write(script.out());
         }

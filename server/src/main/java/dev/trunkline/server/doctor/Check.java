@@ -24,8 +24,15 @@ record Check(String name, String meaning, String advice, String needs, Look look
     static final class NotChecked extends Exception {
         private static final long serialVersionUID = 1;
 
+        private final String needs;
+
         NotChecked(String needs) {
             super(needs);
+            this.needs = needs;
+        }
+
+        String needs() {
+            return needs;
         }
     }
 }

@@ -159,7 +159,7 @@ final class Doctor {
                     check.advice(),
                     null);
         } catch (NotChecked e) {
-            return notChecked(check, patient, e.getMessage());
+            return notChecked(check, patient, e.needs());
         } catch (SQLException e) {
             String state = e.getSQLState() == null ? "" : e.getSQLState();
             if (NO_RIGHT.equals(state)) {

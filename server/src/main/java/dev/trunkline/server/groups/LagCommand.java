@@ -86,7 +86,12 @@ public final class LagCommand implements Callable<Integer> {
 
         static Partition of(Lag lag) {
             return new Partition(
-                    lag.partition(), lag.priority(), lag.cursor(), lag.end(), lag.pending(), LagCommand.seconds(lag.age()));
+                    lag.partition(),
+                    lag.priority(),
+                    lag.cursor(),
+                    lag.end(),
+                    lag.pending(),
+                    LagCommand.seconds(lag.age()));
         }
     }
 

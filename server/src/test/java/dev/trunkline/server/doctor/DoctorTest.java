@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -119,9 +120,7 @@ class DoctorTest {
     }
 
     private String[] command(String... more) {
-        return java.util.stream.Stream.concat(
-                        java.util.stream.Stream.of("doctor", "--url", server.jdbcUrl(database)),
-                        java.util.stream.Stream.of(more))
+        return Stream.concat(Stream.of("doctor", "--url", server.jdbcUrl(database)), Stream.of(more))
                 .toArray(String[]::new);
     }
 
@@ -166,7 +165,8 @@ class DoctorTest {
         Cli.Result result = Cli.run(command("--user", server.user(), "--password", server.password()));
         assertThat(result.code()).isEqualTo(1);
         assertThat(result.out())
-                .contains("wrong        schema: there is no schema trunkline", "it means: ", "do: run trunkline migrate")
+                .contains(
+                        "wrong        schema: there is no schema trunkline", "it means: ", "do: run trunkline migrate")
                 .contains("not checked  groups: needs the schema at version " + Trunkline.schemaVersion());
     }
 
@@ -323,7 +323,9 @@ class DoctorTest {
                 "alter table trunkline.blocked set (autovacuum_enabled = off)",
                 "insert into trunkline.blocked select 1, 1, n::text from generate_series(1, 20000) n",
                 "delete from trunkline.blocked");
-        Awaitility.await().atMost(2, TimeUnit.MINUTES).until(() -> examine("bloat", PATIENCE).state() == State.WRONG);
+        Awaitility.await()
+                .atMost(2, TimeUnit.MINUTES)
+                .until(() -> examine("bloat", PATIENCE).state() == State.WRONG);
         assertWrong("bloat", "table blocked has 20000 dead rows beside 0 live ones");
     }
 
