@@ -11,9 +11,10 @@ import dev.trunkline.server.Output;
 import dev.trunkline.server.Table;
 import dev.trunkline.server.Terminal;
 import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -177,7 +178,7 @@ public final class LagCommand implements Callable<Integer> {
         table.print(command);
     }
 
-    private static String shown(@Nullable Double seconds) {
-        return seconds == null ? "-" : String.format(Locale.ROOT, "%.1f", seconds);
+    private static Object shown(@Nullable Double seconds) {
+        return seconds == null ? "-" : BigDecimal.valueOf(seconds).setScale(1, RoundingMode.HALF_UP);
     }
 }

@@ -3,6 +3,7 @@ package dev.trunkline.server.verify;
 import dev.trunkline.server.verify.Auditor.Topic;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,12 @@ final class SegmentAudit {
     private final Instant[] times;
     private final boolean[] unreadable;
 
+    /** The place behind which to read on, and how many frames at once. */
+    private int strand;
+
+    private long offset = -1;
+    private int most = PAGE;
+
     SegmentAudit(Auditor auditor, Topic topic, Segment segment, @Nullable Segment next) {
         this.auditor = auditor;
         this.topic = topic;
@@ -34,58 +41,59 @@ final class SegmentAudit {
     }
 
     void run() throws SQLException {
-        int strand = 0;
-        long offset = -1;
-        int most = PAGE;
-        while (true) {
-            List<Frame> frames;
-            try {
-                frames = auditor.frames(segment, strand, offset, most, Integer.MAX_VALUE);
-            } catch (SQLException e) {
-                if (!Auditor.isDamage(e)) {
-                    throw e;
-                }
-                if (auditor.isGone(segment)) {
-                    return; // dropped by retention, or with its topic
-                }
-                if (Auditor.isMissing(e)) {
-                    lose(0, "the table of segment " + segment.id() + " is missing");
-                    return;
-                }
-                if (most > 1) {
-                    most = 1; // up to the very frame
-                    continue;
-                }
-                if (strand >= topic.strands()) {
-                    auditor.find(
-                            topic,
-                            null,
-                            null,
-                            null,
-                            "segment " + segment.id() + " can not be read: " + Auditor.message(e));
-                    break;
-                }
-                if (!isWhole(strand, offset)) {
-                    lose(strand, strand + 1, "can not be read: " + Auditor.message(e));
-                }
-                strand++;
-                offset = -1;
-                most = PAGE;
-                continue;
-            }
-            frames.forEach(this::check);
+        while (readOn()) {
             auditor.progress(topic, segment);
-            if (frames.isEmpty()) {
-                break;
-            }
-            strand = frames.getLast().strand();
-            offset = frames.getLast().last();
         }
         checkEnds();
     }
 
-    /** Whether nothing is left to be read of a strand: then it is another one that can not be. */
-    private boolean isWhole(int strand, long offset) throws SQLException {
+    /** False: there is nothing more. */
+    private boolean readOn() throws SQLException {
+        try {
+            List<Frame> frames = auditor.frames(segment, strand, offset, most, Integer.MAX_VALUE);
+            for (Frame frame : frames) {
+                check(frame);
+                strand = frame.strand();
+                offset = frame.last();
+            }
+            return !frames.isEmpty();
+        } catch (SQLException e) {
+            if (!Auditor.isDamage(e)) {
+                throw e;
+            }
+            return goOnBehind(e);
+        }
+    }
+
+    private boolean goOnBehind(SQLException e) throws SQLException {
+        if (auditor.isGone(segment)) {
+            Arrays.fill(unreadable, true); // dropped by retention, or with its topic
+            return false;
+        }
+        if (Auditor.isMissing(e)) {
+            lose(0, topic.strands(), "the table of segment " + segment.id() + " is missing");
+            return false;
+        }
+        if (most > 1) {
+            most = 1; // up to the very frame
+            return true;
+        }
+        String problem = "can not be read: " + Auditor.message(e);
+        if (strand >= topic.strands()) {
+            auditor.find(topic, null, null, null, "segment " + segment.id() + " " + problem);
+            return false;
+        }
+        if (!isWhole()) {
+            lose(strand, strand + 1, problem);
+        }
+        strand++;
+        offset = -1;
+        most = PAGE;
+        return true;
+    }
+
+    /** Whether nothing is left to be read of this strand: then it is another one that can not be. */
+    private boolean isWhole() throws SQLException {
         try {
             return auditor.frames(segment, strand, offset, 1, strand).isEmpty();
         } catch (SQLException e) {
@@ -96,67 +104,59 @@ final class SegmentAudit {
         }
     }
 
-    private void lose(int from, String problem) {
-        lose(from, topic.strands(), problem);
-    }
-
     private void lose(int from, int to, String problem) {
-        for (int strand = from; strand < Math.min(to, topic.strands()); strand++) {
-            unreadable[strand] = true;
-            Long end = next == null ? null : next.bases().get(strand);
-            if (end == null || end > expected[strand]) {
-                auditor.find(topic, strand, expected[strand], end, problem);
+        for (int lost = from; lost < to; lost++) {
+            unreadable[lost] = true;
+            Long end = next == null ? null : next.bases().get(lost);
+            if (end == null || end > expected[lost]) {
+                auditor.find(topic, lost, expected[lost], end, problem);
             }
         }
     }
 
     private void check(Frame frame) {
-        int strand = frame.strand();
+        int its = frame.strand();
         long end = frame.last() + 1;
         if (frame.flaw() != null) {
-            auditor.find(topic, strand, frame.first(), end, frame.flaw() + ", in segment " + segment.id());
+            auditor.find(topic, its, frame.first(), end, frame.flaw() + ", in segment " + segment.id());
         }
-        if (strand < 0 || strand >= topic.strands()) {
+        if (its < 0 || its >= topic.strands()) {
             auditor.find(
-                    topic,
-                    strand,
-                    frame.first(),
-                    end,
-                    "they lie in partition number " + strand + ", which there is not");
+                    topic, its, frame.first(), end, "they lie in partition number " + its + ", which there is not");
             return;
         }
-        if (frame.first() > expected[strand]) {
-            auditor.find(topic, strand, expected[strand], frame.first(), "missing from segment " + segment.id());
-        } else if (frame.first() < expected[strand]) {
+        if (frame.first() > expected[its]) {
+            auditor.find(topic, its, expected[its], frame.first(), "missing from segment " + segment.id());
+        } else if (frame.first() < expected[its]) {
             auditor.find(
                     topic,
-                    strand,
+                    its,
                     frame.first(),
-                    Math.min(end, expected[strand]),
+                    Math.min(end, expected[its]),
                     "twice in the log, in segment " + segment.id());
         }
-        if (frame.appendedAt().isBefore(times[strand])) {
-            auditor.find(topic, strand, frame.first(), end, "appended before what lies before them");
+        if (frame.appendedAt().isBefore(times[its])) {
+            auditor.find(topic, its, frame.first(), end, "appended before what lies before them");
         }
-        expected[strand] = Math.max(expected[strand], end);
-        times[strand] = frame.appendedAt();
+        expected[its] = Math.max(expected[its], end);
+        times[its] = frame.appendedAt();
     }
 
     /** A segment ends where the next one begins. */
     private void checkEnds() {
-        for (int strand = 0; next != null && strand < topic.strands(); strand++) {
-            long end = next.bases().get(strand);
-            if (unreadable[strand] || end == expected[strand]) {
+        for (int each = 0; next != null && each < topic.strands(); each++) {
+            long end = next.bases().get(each);
+            if (unreadable[each] || end == expected[each]) {
                 continue;
             }
-            if (end > expected[strand]) {
-                auditor.find(topic, strand, expected[strand], end, "missing from the end of segment " + segment.id());
+            if (end > expected[each]) {
+                auditor.find(topic, each, expected[each], end, "missing from the end of segment " + segment.id());
             } else {
                 auditor.find(
                         topic,
-                        strand,
+                        each,
                         end,
-                        expected[strand],
+                        expected[each],
                         "in segment " + segment.id() + " and to be in segment " + next.id());
             }
         }

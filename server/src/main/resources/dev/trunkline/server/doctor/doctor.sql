@@ -20,16 +20,24 @@ where d.datname = current_database() and (i.system_identifier <> c.system_identi
 select pg_has_role(current_user, 'pg_read_all_stats', 'usage')
 
 -- name: transactions
--- The oldest few: each of them holds back all that is newer.
-select format('pid %s (%s%s) has a transaction open for %s seconds and is %s', a.pid, a.usename, ', ' || nullif(a.application_name, ''),
-           extract(epoch from clock_timestamp() - a.xact_start)::bigint, coalesce(a.state, a.backend_type))
-from pg_stat_activity a
-where (a.backend_xmin is not null or a.backend_xid is not null) and a.pid <> pg_backend_pid()
-  and a.xact_start < clock_timestamp() - ?::float8 * interval '1 second'
-union all
-select format('prepared transaction "%s" (%s) has been waiting for %s seconds', p.gid, p.owner, extract(epoch from clock_timestamp() - p.prepared)::bigint)
-from pg_prepared_xacts p
-where p.prepared < clock_timestamp() - ?::float8 * interval '1 second'
+-- The oldest few: each of them holds back all that is newer. A standby that gives feedback has no transaction of its own.
+select x.text
+from (
+    select a.xact_start as since, format('pid %s (%s%s) has a transaction open for %s seconds and is %s', a.pid, a.usename,
+               ', ' || nullif(a.application_name, ''), extract(epoch from clock_timestamp() - a.xact_start)::bigint, coalesce(a.state, a.backend_type)) as text
+    from pg_stat_activity a
+    where (a.backend_xmin is not null or a.backend_xid is not null) and a.pid <> pg_backend_pid()
+      and a.xact_start < clock_timestamp() - ?::float8 * interval '1 second'
+    union all
+    select a.backend_start, format('standby at pid %s (%s) holds back %s transactions', a.pid, a.application_name, age(a.backend_xmin))
+    from pg_stat_activity a
+    where a.backend_type = 'walsender' and a.xact_start is null and age(a.backend_xmin) > 10000000
+    union all
+    select p.prepared, format('prepared transaction "%s" (%s) has been waiting for %s seconds', p.gid, p.owner,
+               extract(epoch from clock_timestamp() - p.prepared)::bigint)
+    from pg_prepared_xacts p
+    where p.prepared < clock_timestamp() - ?::float8 * interval '1 second') x
+order by x.since
 limit 5
 
 -- name: slots
