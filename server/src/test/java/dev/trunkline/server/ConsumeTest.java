@@ -23,6 +23,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class ConsumeTest {
 
+    /** A batch is more than a pipe holds: who prints it waits in the middle of it for somebody to read. */
+    private static final String PADDING = "x".repeat(4_000);
+
     private final String database = Cli.freshDatabase();
 
     private List<String> publish(TopicConfiguration topic, int count) {
@@ -36,7 +39,7 @@ class ConsumeTest {
                 .backgroundWork(false)
                 .open()) {
             trunkline.topics().create(topic);
-            texts.forEach(text -> trunkline.publisher().publish(Message.of(topic.name(), text)));
+            texts.forEach(text -> trunkline.publisher().publish(Message.of(topic.name(), PADDING + text)));
         }
         return texts;
     }
@@ -54,7 +57,7 @@ class ConsumeTest {
         assertThat(first.code()).as(first.err()).isZero();
         assertThat(first.out()).hasLineCount(4);
         Cli.Result rest = Cli.on(database, "consume", "orders", "--group", "g", "--count", "6", "--json");
-        assertThat(rest.out()).hasLineCount(6).contains("\"topic\":\"orders\"", "\"text\":\"message-");
+        assertThat(rest.out()).hasLineCount(6).contains("\"topic\":\"orders\"", "\"text\":\"xxx");
         Set<String> found = texts(first.out());
         all.stream().filter(text -> rest.out().contains(text)).forEach(found::add);
         assertThat(found).containsExactlyInAnyOrderElementsOf(all);
@@ -71,15 +74,14 @@ class ConsumeTest {
                 found.addAll(texts(Objects.requireNonNull(child.readLine())));
             }
             child.kill();
-            for (String line = child.readLine(); line != null && line.endsWith("-"); line = child.readLine()) {
-                found.addAll(texts(line));
+            for (String line = child.readLine(); line != null; line = child.readLine()) {
+                if (line.matches(".*message-\\d+-")) { // the last one may be torn
+                    found.addAll(texts(line));
+                }
             }
         }
-        while (found.size() < all.size()) {
-            Cli.Result some = Cli.on(database, "consume", "orders", "--count", "1");
-            assertThat(some.code()).as(some.err()).isZero();
-            found.addAll(texts(some.out()));
-        }
+        assertThat(found).hasSizeLessThan(100);
+        consumeTheRest(found, all);
         assertThat(found).containsExactlyInAnyOrderElementsOf(all);
     }
 
@@ -125,10 +127,16 @@ class ConsumeTest {
         assertThat(code).isZero();
         Set<String> found = texts(taken.toString());
         assertThat(found).hasSize(3);
-        while (found.size() < all.size()) {
-            found.addAll(
-                    texts(Cli.on(database, "consume", "orders", "--count", "1").out()));
-        }
+        consumeTheRest(found, all);
         assertThat(found).containsExactlyInAnyOrderElementsOf(all);
+    }
+
+    /** So many as are missing are there to be had; some that come may have been seen before. */
+    private void consumeTheRest(Set<String> found, List<String> all) {
+        while (found.size() < all.size()) {
+            Cli.Result some = Cli.on(database, "consume", "orders", "--count", "" + (all.size() - found.size()));
+            assertThat(some.code()).as(some.err()).isZero();
+            found.addAll(texts(some.out()));
+        }
     }
 }
