@@ -162,10 +162,23 @@ public interface ConsumerGroupAdmin {
      */
     record Figure(String name, String topic, String group, double value) {}
 
+    /**
+     * How far a group is behind in one partition.
+     *
+     * @param cursor the offset below which all is done
+     * @param end the offset that the next message will get
+     * @param pending messages that it has not done
+     * @param age of the oldest of them, since it was appended; empty: there are none
+     */
+    record Lag(int partition, int priority, long cursor, long end, long pending, Optional<Duration> age) {}
+
     /** All groups, by topic and name; cancelled ones too, until they are forgotten. */
     List<GroupState> groups();
 
     Optional<GroupState> find(String group, String topic);
+
+    /** How far a group is behind, for each of its partitions. */
+    List<Lag> lag(String group, String topic);
 
     /** What a seek would do. It changes nothing. */
     List<Moved> planSeek(String group, String topic, Start to);

@@ -97,6 +97,11 @@ public final class Trunkline implements AutoCloseable {
         return Migrator.script(schema);
     }
 
+    /** The version that the schema must have: what table {@code migration} says in the end. */
+    public static int schemaVersion() {
+        return Migrator.newest();
+    }
+
     public Topics topics() {
         return topics;
     }

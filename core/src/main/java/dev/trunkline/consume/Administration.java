@@ -1,6 +1,7 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.ConsumerGroupAdmin;
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.GroupStatus;
 import dev.trunkline.Start;
 import dev.trunkline.TopicPattern;
@@ -26,6 +27,21 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
     @Override
     public Optional<GroupState> find(String group, String topic) {
         return list("group", Administration::state, group, topic).stream().findFirst();
+    }
+
+    @Override
+    public List<Lag> lag(String group, String topic) {
+        List<Lag> lags = list("lag", Administration::lag, group, topic);
+        if (lags.isEmpty()) {
+            throw new ConsumerGroupException("there is no group \"" + group + "\" of topic \"" + topic + "\"");
+        }
+        return lags;
+    }
+
+    private static Lag lag(ResultSet row) throws SQLException {
+        Optional<Duration> age = Optional.ofNullable(row.getObject(6, Double.class))
+                .map(seconds -> Duration.ofMillis(Math.round(seconds * 1_000)));
+        return new Lag(row.getInt(1), row.getInt(2), row.getLong(3), row.getLong(4), row.getLong(5), age);
     }
 
     @Override

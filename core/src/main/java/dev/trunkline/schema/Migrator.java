@@ -39,7 +39,8 @@ public final class Migrator {
             "018_tracking.sql",
             "019_server.sql",
             "020_sql_api.sql",
-            "021_metrics.sql");
+            "021_verify.sql",
+            "022_metrics.sql");
 
     private static final int OLDEST_POSTGRESQL = 15;
     private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,47}");
@@ -85,6 +86,11 @@ public final class Migrator {
         database.read(this::requirePostgres);
         requireCurrent();
         adopt();
+    }
+
+    /** The version that {@link #migrate} brings a schema to. */
+    public static int newest() {
+        return FILES.size();
     }
 
     /** Everything that {@link #migrate} would run on a new database. */

@@ -4,7 +4,10 @@ import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.Trunkline;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 public record Address(String url, String user, String password, String schema) {
 
     private static final String DRIVER = "jdbc:postgresql:";
+    private static final String UNDEFINED_TABLE = "42P01";
+    private static final String UNDEFINED_SCHEMA = "3F000";
 
     /** An address with what PostgreSQL itself takes where no user is given. */
     public static Address of(String url, @Nullable String user, @Nullable String password, String schema) {
@@ -28,13 +33,14 @@ public record Address(String url, String user, String password, String schema) {
 
     /** A builder for this address, once the database has answered: its refusal is said at once and clearly. */
     public Trunkline.Builder installation() {
+        Trunkline.Builder builder = Trunkline.builder().url(url, user, password).schema(schema);
         try {
             connect().close();
         } catch (SQLException e) {
             throw new DatabaseUnavailableException(
                     "can not connect to " + this + ": " + e.getMessage() + " Check --url, --user and --password.", e);
         }
-        return Trunkline.builder().url(url, user, password).schema(schema);
+        return builder;
     }
 
     /** A connection of its own, with the schema as search path. */
@@ -45,6 +51,20 @@ public record Address(String url, String user, String password, String schema) {
         Connection connection = DriverManager.getConnection(url, user, password);
         connection.setSchema(schema);
         return connection;
+    }
+
+    /** The version of the schema; 0: there is none. */
+    public int version(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(Sql.of(Address.class, "address.sql", "version", schema))) {
+            row.next();
+            return row.getInt(1);
+        } catch (SQLException e) {
+            if (List.of(UNDEFINED_TABLE, UNDEFINED_SCHEMA).contains(e.getSQLState())) {
+                return 0;
+            }
+            throw e;
+        }
     }
 
     @Override

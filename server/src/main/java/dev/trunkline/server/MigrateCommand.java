@@ -1,13 +1,13 @@
 package dev.trunkline.server;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code trunkline migrate}. */
@@ -20,22 +20,26 @@ final class MigrateCommand implements Callable<Integer> {
     @Mixin
     ConnectionOptions database = new ConnectionOptions();
 
+    @Option(names = "--json", description = "Print schema and version as JSON.")
+    boolean json;
+
     @Override
     public Integer call() throws SQLException {
         Address address = database.address();
-        address.installation().backgroundWork(false).open().close();
+        try (Progress progress = new Progress(command)) {
+            progress.show("bringing schema " + address.schema() + " up to date ...");
+            address.installation().backgroundWork(false).open().close();
+        }
+        int version;
+        try (Connection connection = address.connect()) {
+            version = address.version(connection);
+        }
         command.commandLine()
                 .getOut()
-                .println("schema " + address.schema() + " is at version " + version(address) + ", the newest");
+                .println(
+                        json
+                                ? Output.json(Map.of("schema", address.schema(), "version", version))
+                                : "schema " + address.schema() + " is at version " + version + ", the newest");
         return 0;
-    }
-
-    private static int version(Address address) throws SQLException {
-        try (Connection connection = address.connect();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(Sql.of(MigrateCommand.class, "migrate.sql", "version"))) {
-            row.next();
-            return row.getInt(1);
-        }
     }
 }

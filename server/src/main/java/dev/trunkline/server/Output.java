@@ -1,9 +1,14 @@
 package dev.trunkline.server;
 
+import dev.trunkline.LogMessage;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /** How values are printed. */
@@ -16,6 +21,47 @@ public final class Output {
     /** On one line. */
     public static String json(Object value) {
         return JSON.writeValueAsString(value);
+    }
+
+    /** A message on one line: where it lies and what it says, or all that belongs to it as JSON. */
+    public static String line(LogMessage message, boolean json) {
+        return json ? json(fields(message)) : readable(message);
+    }
+
+    private static String readable(LogMessage message) {
+        return message.appendedAt() + "  " + message.partition() + "@" + message.offset() + "  "
+                + (message.key() == null ? "-" : message.key()) + "  "
+                + readable(message.payload(), message.contentType());
+    }
+
+    /** What a message says, if it is text. */
+    public static String readable(byte[] payload, String contentType) {
+        return text(payload).orElseGet(() -> "(" + payload.length + " bytes of " + contentType + ")");
+    }
+
+    private static Map<String, @Nullable Object> fields(LogMessage message) {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("topic", message.topic());
+        fields.put("partition", message.partition());
+        fields.put("priority", message.priority());
+        fields.put("offset", message.offset());
+        fields.put("id", message.id());
+        fields.put("key", message.key());
+        fields.put("headers", message.headers());
+        fields.put("contentType", message.contentType());
+        fields.put("correlationId", message.correlationId());
+        fields.put("publishedAt", message.publishedAt());
+        fields.put("appendedAt", message.appendedAt());
+        addPayload(fields, message.payload());
+        return fields;
+    }
+
+    /** As text, or as base64 if it is none. */
+    public static void addPayload(Map<String, @Nullable Object> fields, byte[] payload) {
+        text(payload)
+                .ifPresentOrElse(
+                        text -> fields.put("text", text),
+                        () -> fields.put("base64", Base64.getEncoder().encodeToString(payload)));
     }
 
     /** The text of bytes, if they are UTF-8. */

@@ -21,6 +21,11 @@ public final class Sql {
         return statement.group(1).strip();
     }
 
+    /** As above, for a file that is written for the schema {@code trunkline}: another name is put in its place. */
+    public static String of(Class<?> owner, String file, String name, String schema) {
+        return of(owner, file, name).replace("trunkline.", schema + ".");
+    }
+
     private static String text(Class<?> owner, String file) {
         try (InputStream in = owner.getResourceAsStream(file)) {
             if (in == null) {

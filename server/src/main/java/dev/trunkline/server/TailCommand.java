@@ -5,12 +5,8 @@ import dev.trunkline.LogMessage;
 import dev.trunkline.Trunkline;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -58,42 +54,14 @@ final class TailCommand implements Callable<Integer> {
                     : trunkline.log().tail(topic);
             for (long left = count; left > 0 && !out.checkError(); ) {
                 List<LogMessage> messages = tail.poll(PATIENCE);
-                messages.stream().limit(left).map(this::line).forEach(out::println);
+                messages.stream()
+                        .limit(left)
+                        .map(message -> Output.line(message, json))
+                        .forEach(out::println);
                 left -= messages.size();
             }
             out.flush();
         }
         return 0;
-    }
-
-    private String line(LogMessage message) {
-        return json ? Output.json(fields(message)) : readable(message);
-    }
-
-    private static String readable(LogMessage message) {
-        String payload = Output.text(message.payload())
-                .orElseGet(() -> "(" + message.payload().length + " bytes of " + message.contentType() + ")");
-        return message.appendedAt() + "  " + message.partition() + "@" + message.offset() + "  "
-                + (message.key() == null ? "-" : message.key()) + "  " + payload;
-    }
-
-    private static Map<String, @Nullable Object> fields(LogMessage message) {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        fields.put("topic", message.topic());
-        fields.put("partition", message.partition());
-        fields.put("priority", message.priority());
-        fields.put("offset", message.offset());
-        fields.put("id", message.id());
-        fields.put("key", message.key());
-        fields.put("headers", message.headers());
-        fields.put("contentType", message.contentType());
-        fields.put("correlationId", message.correlationId());
-        fields.put("publishedAt", message.publishedAt());
-        fields.put("appendedAt", message.appendedAt());
-        Output.text(message.payload())
-                .ifPresentOrElse(
-                        text -> fields.put("text", text),
-                        () -> fields.put("base64", Base64.getEncoder().encodeToString(message.payload())));
-        return fields;
     }
 }

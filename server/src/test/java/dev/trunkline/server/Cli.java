@@ -40,17 +40,28 @@ public final class Cli {
 
     /** Runs a command whose output can be watched meanwhile. */
     public static Result run(StringWriter out, String... arguments) {
+        return run(Terminal.NONE, out, arguments);
+    }
+
+    /** As if its output went to this terminal. */
+    static Result run(Terminal terminal, StringWriter out, String... arguments) {
         StringWriter err = new StringWriter();
-        CommandLine line = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        CommandLine line =
+                Main.commandLine(terminal).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
         int code = line.execute(arguments);
         return new Result(code, out.toString(), err.toString());
     }
 
     /** Runs a command on a database of {@link #postgres}. */
     public static Result on(String database, String... arguments) {
+        return run(at(database, arguments));
+    }
+
+    /** A command with where that database is. */
+    static String[] at(String database, String... arguments) {
         List<String> all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of("--url", postgres().jdbcUrl(database)));
         all.addAll(List.of("--user", postgres().user(), "--password", postgres().password()));
-        return run(all.toArray(String[]::new));
+        return all.toArray(String[]::new);
     }
 }

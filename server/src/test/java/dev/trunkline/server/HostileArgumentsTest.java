@@ -35,6 +35,19 @@ class HostileArgumentsTest {
             List.of("explain", "nobody", "orders", "%s"),
             List.of("audit", "%s", "1"),
             List.of("audit", "orders", "%s"),
+            List.of("consume", "%s", "--count", "0"),
+            List.of("consume", "orders", "--count", "0", "--group", "%s"),
+            List.of("consume", "orders", "--count", "0", "--from", "%s"),
+            List.of("lag", "%s"),
+            List.of("lag", "nobody", "%s"),
+            List.of("dead-letters", "list", "%s", "orders"),
+            List.of("dead-letters", "show", "nobody", "%s", "1"),
+            List.of("dead-letters", "discard", "nobody", "orders", "%s"),
+            List.of("redrive", "%s", "orders", "--all"),
+            List.of("redrive", "nobody", "orders", "%s"),
+            List.of("doctor", "--patience", "%s"),
+            List.of("verify", "%s"),
+            List.of("verify", "--schema", "%s"),
             List.of("schema", "--schema", "%s"));
 
     @Test

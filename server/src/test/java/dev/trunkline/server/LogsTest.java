@@ -15,6 +15,7 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.rig.ChildJvm;
+import dev.trunkline.server.http.ServerOptions;
 import dev.trunkline.server.http.Service;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -31,7 +32,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -158,12 +158,7 @@ class LogsTest {
         assertThatThrownBy(() -> Trunkline.builder().url(url, user, CANARY).open())
                 .isInstanceOf(TrunklineException.class);
         try (Service service = Service.start(
-                Optional.of(Address.of(url, user, Cli.postgres().password(), "trunkline")),
-                Path.of("."),
-                "127.0.0.1",
-                0,
-                100_000,
-                true)) {
+                ServerOptions.local(Address.of(url, user, Cli.postgres().password(), "trunkline"), 100_000))) {
             String path = service.url() + "/v1/topics/t/messages";
             String good = service.firstKey().orElseThrow();
             assertThat(post(path, CANARY, "{}")).isEqualTo(401);

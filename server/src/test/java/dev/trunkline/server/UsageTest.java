@@ -3,6 +3,7 @@ package dev.trunkline.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +14,9 @@ class UsageTest {
         Cli.Result help = Cli.run("--help");
         assertThat(help.code()).isZero();
         assertThat(help.out())
-                .contains("demo", "schema", "migrate", "topics", "publish", "tail")
+                .contains("demo", "schema", "migrate", "topics", "publish", "tail", "consume", "groups", "lag", "seek")
+                .contains("dead-letters", "redrive", "explain", "audit", "doctor", "verify", "completion", "bench")
+                .contains("faults")
                 .doesNotContain("demo-member");
         assertThat(Cli.run("topics", "create", "--help").out()).contains("--partitions", "--url");
     }
@@ -36,7 +39,10 @@ class UsageTest {
                 List.of("demo", "--seconds", "0"),
                 List.of("demo", "--data", "here", "--url", "there"),
                 List.of("publish", "orders", "x", "--delay", "soon", "--url", "jdbc:postgresql:x"),
-                List.of("bench", "--anything"))) {
+                List.of("dead-letters"),
+                List.of("redrive", "g", "t", "1", "--all", "--url", "jdbc:postgresql:x"),
+                List.of("bench", "--anything"),
+                List.of("faults", "F1", "--minutes", "1"))) {
             Cli.Result result = Cli.run(wrong.toArray(String[]::new));
             assertThat(result.code()).as("%s", wrong).isEqualTo(2);
             assertThat(result.err()).as("%s", wrong).startsWith("trunkline: ").hasLineCount(1);
@@ -44,8 +50,26 @@ class UsageTest {
     }
 
     @Test
-    void bench_points_to_the_launcher() {
+    void bench_and_faults_point_to_the_launcher() {
         assertThat(Cli.run("bench").err()).contains("./trunkline bench");
+        assertThat(Cli.run("faults", "F1").err()).contains("./trunkline faults");
+        assertThat(Cli.run("faults", "--help").out()).contains("./trunkline faults");
+    }
+
+    @Test
+    void completion_is_a_script_that_bash_takes() throws Exception {
+        Cli.Result script = Cli.run("completion");
+        assertThat(script.code()).isZero();
+        assertThat(script.out())
+                .contains("complete -F", "dead-letters", "--patience")
+                .doesNotContain("demo-member");
+        Process bash =
+                new ProcessBuilder("bash", "-n").redirectErrorStream(true).start();
+        try (var in = bash.outputWriter(StandardCharsets.UTF_8)) {
+            in.write(script.out());
+        }
+        String said = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(bash.waitFor()).as(said).isZero();
     }
 
     @Test

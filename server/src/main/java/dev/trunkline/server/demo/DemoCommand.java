@@ -3,6 +3,7 @@ package dev.trunkline.server.demo;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dev.trunkline.Trunkline;
+import dev.trunkline.server.Interrupts;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;

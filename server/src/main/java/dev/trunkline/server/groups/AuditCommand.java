@@ -4,8 +4,7 @@ import dev.trunkline.ConsumerGroupAdmin.Handled;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.ConnectionOptions;
 import dev.trunkline.server.Output;
-import java.io.PrintWriter;
-import java.time.Instant;
+import dev.trunkline.server.Table;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,8 +18,6 @@ import picocli.CommandLine.Spec;
         name = "audit",
         description = "Tell which groups have handled a message, when, in which process, and who is missing.")
 public final class AuditCommand implements Runnable {
-
-    private static final String ROW = "%-24s %-14s %-9s %-28s %-24s %s%n";
 
     @Spec
     CommandSpec command = CommandSpec.create();
@@ -39,25 +36,21 @@ public final class AuditCommand implements Runnable {
 
     @Override
     public void run() {
-        PrintWriter out = command.commandLine().getOut();
         try (Trunkline trunkline = database.open()) {
             List<Handled> groups = trunkline.admin().audit(topic, message);
             if (json) {
-                out.println(Output.json(groups));
+                command.commandLine().getOut().println(Output.json(groups));
                 return;
             }
-            out.printf(ROW, "GROUP", "STATE", "", "RECORDED AT", "PROCESS", "EPOCH");
-            for (Handled group : groups) {
-                out.printf(
-                        ROW,
-                        group.group(),
-                        group.state(),
-                        group.missing() ? "missing" : "",
-                        group.recordedAt().map(Instant::toString).orElse(""),
-                        group.session().orElse(""),
-                        group.epoch().map(Object::toString).orElse(""));
-            }
-            out.flush();
+            Table table = new Table("GROUP", "STATE", "", "RECORDED AT", "PROCESS", "EPOCH");
+            groups.forEach(group -> table.row(
+                    group.group(),
+                    group.state(),
+                    group.missing() ? "missing" : "",
+                    group.recordedAt().orElse(null),
+                    group.session().orElse(null),
+                    group.epoch().orElse(null)));
+            table.print(command);
         }
     }
 }

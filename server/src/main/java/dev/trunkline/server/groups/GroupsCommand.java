@@ -8,6 +8,7 @@ import dev.trunkline.ConsumerGroupAdmin.Wildcard;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.ConnectionOptions;
 import dev.trunkline.server.Output;
+import dev.trunkline.server.Table;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
         })
 public final class GroupsCommand implements Runnable {
 
-    private static final String ROW = "%-24s %-24s %-12s %7s %10s %7s %6s %8s%n";
+    private static final String AS_JSON = "As a JSON array.";
 
     @Spec
     CommandSpec command = CommandSpec.create();
@@ -37,7 +38,7 @@ public final class GroupsCommand implements Runnable {
     @Mixin
     ConnectionOptions database = new ConnectionOptions();
 
-    @Option(names = "--json", description = "As a JSON array.")
+    @Option(names = "--json", description = AS_JSON)
     boolean json;
 
     @Override
@@ -49,19 +50,17 @@ public final class GroupsCommand implements Runnable {
                 out.println(Output.json(groups));
                 return;
             }
-            out.printf(ROW, "GROUP", "TOPIC", "HEALTH", "MEMBERS", "PENDING", "PARKED", "DEAD", "MISSED");
-            for (GroupState group : groups) {
-                out.printf(
-                        ROW,
-                        group.name(),
-                        group.topic(),
-                        group.health(),
-                        group.members(),
-                        group.pending(),
-                        group.parked(),
-                        group.deadLetters(),
-                        group.passedOver());
-            }
+            Table table = new Table("GROUP", "TOPIC", "HEALTH", "MEMBERS", "PENDING", "PARKED", "DEAD", "MISSED");
+            groups.forEach(group -> table.row(
+                    group.name(),
+                    group.topic(),
+                    group.health(),
+                    group.members(),
+                    group.pending(),
+                    group.parked(),
+                    group.deadLetters(),
+                    group.passedOver()));
+            table.print(command);
             for (TopicHealth topic : trunkline.admin().topics()) {
                 warn(out, topic);
             }
@@ -154,7 +153,8 @@ public final class GroupsCommand implements Runnable {
                             defaultValue = "show",
                             description =
                                     "show; cancel: it stops and keeps its place; resume; skip: the rest is passed over.")
-                    History what) {
+                    History what,
+            @Option(names = "--json", description = "As JSON.") boolean asJson) {
         change(
                 at,
                 admin -> {
@@ -165,28 +165,32 @@ public final class GroupsCommand implements Runnable {
                         case SKIP -> admin.skipCatchUp(group, topic);
                     }
                 },
-                admin -> admin.catchUp(group, topic)
-                        .map(now -> "%s: %d of %d messages, %.1f a second%s"
-                                .formatted(
-                                        now.state().name().toLowerCase(Locale.ROOT),
-                                        now.done(),
-                                        now.total(),
-                                        now.messagesPerSecond(),
-                                        now.remaining()
-                                                .map(left -> ", " + left.toSeconds() + " seconds to go")
-                                                .orElse("")))
-                        .orElse("it had no history to catch up with"));
+                admin -> asJson
+                        ? Output.json(admin.catchUp(group, topic))
+                        : admin.catchUp(group, topic)
+                                .map(now -> "%s: %d of %d messages, %.1f a second%s"
+                                        .formatted(
+                                                now.state().name().toLowerCase(Locale.ROOT),
+                                                now.done(),
+                                                now.total(),
+                                                now.messagesPerSecond(),
+                                                now.remaining()
+                                                        .map(left -> ", " + left.toSeconds() + " seconds to go")
+                                                        .orElse("")))
+                                .orElse("it had no history to catch up with"));
     }
 
     @Command(description = "List groups that subscribe to topics by a pattern.")
-    void wildcards(@Mixin ConnectionOptions at) {
-        PrintWriter out = command.commandLine().getOut();
+    void wildcards(@Mixin ConnectionOptions at, @Option(names = "--json", description = AS_JSON) boolean asJson) {
         try (Trunkline trunkline = at.open()) {
-            out.printf("%-24s %-40s %6s%n", "GROUP", "TOPICS BY", "TOPICS");
-            for (Wildcard wildcard : trunkline.admin().wildcards()) {
-                out.printf("%-24s %-40s %6d%n", wildcard.group(), wildcard.pattern(), wildcard.topics());
+            List<Wildcard> wildcards = trunkline.admin().wildcards();
+            if (asJson) {
+                command.commandLine().getOut().println(Output.json(wildcards));
+                return;
             }
-            out.flush();
+            Table table = new Table("GROUP", "TOPICS BY", "TOPICS");
+            wildcards.forEach(wildcard -> table.row(wildcard.group(), wildcard.pattern(), wildcard.topics()));
+            table.print(command);
         }
     }
 
@@ -205,10 +209,16 @@ public final class GroupsCommand implements Runnable {
     void gaps(
             @Mixin ConnectionOptions at,
             @Parameters(paramLabel = "GROUP") String group,
-            @Parameters(paramLabel = "TOPIC") String topic) {
+            @Parameters(paramLabel = "TOPIC") String topic,
+            @Option(names = "--json", description = AS_JSON) boolean asJson) {
         PrintWriter out = command.commandLine().getOut();
         try (Trunkline trunkline = at.open()) {
-            for (Gap gap : trunkline.admin().gaps(group, topic)) {
+            List<Gap> gaps = trunkline.admin().gaps(group, topic);
+            if (asJson) {
+                out.println(Output.json(gaps));
+                return;
+            }
+            for (Gap gap : gaps) {
                 out.printf(
                         "partition %d: offsets %d up to %d, %s at %s%n",
                         gap.partition(), gap.from(), gap.to(), gap.reason(), gap.at());

@@ -19,8 +19,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Fields;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.ObjectReader;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 
 /** A request and its answer. */
 final class Exchange {
@@ -157,33 +157,44 @@ final class Exchange {
 
     /** The body as JSON. */
     <T> T body(Class<T> type) {
-        return type.cast(parsed(Json.MAPPER.readerFor(type)));
+        requireJson();
+        try {
+            return type.cast(required(Json.MAPPER.readerFor(type).readValue(body())));
+        } catch (JacksonException e) {
+            throw Json.problem(e);
+        }
     }
 
     /** The body as JSON: a value, or an array of several. Some may be null. */
     <T> List<@Nullable T> bodies(Class<T> type) {
-        ObjectReader reader =
-                Json.MAPPER.readerForListOf(type).with(DeserializationFeature.ACCEPT_SINGLE_VALUE_AS_ARRAY);
-        List<@Nullable T> values = new ArrayList<>();
-        for (Object value : (List<?>) parsed(reader)) {
-            values.add(type.cast(value));
-        }
-        return values;
-    }
-
-    private Object parsed(ObjectReader reader) {
-        if (!contentType().equals(JSON)) {
-            throw new Problem(415, "the body is to be " + JSON + ", not " + contentType());
-        }
-        try {
-            Object value = reader.readValue(body());
-            if (value == null) {
-                throw Problem.badRequest("the body is null");
+        requireJson();
+        try (JsonParser parser = Json.MAPPER.createParser(body())) {
+            if (parser.nextToken() != JsonToken.START_ARRAY) {
+                return List.of(type.cast(required(Json.MAPPER.readerFor(type).readValue(parser))));
             }
-            return value;
+            List<@Nullable T> values = new ArrayList<>();
+            for (Object value : (List<?>) Json.MAPPER.readerForListOf(type).readValue(parser)) {
+                values.add(type.cast(value));
+            }
+            return values;
         } catch (JacksonException e) {
             throw Json.problem(e);
         }
+    }
+
+    private void requireJson() {
+        if (!contentType().equals(JSON)) {
+            throw new Problem(
+                    415,
+                    "the body is to be " + JSON + ", not " + contentType() + ": say so in Content-Type (curl: --json)");
+        }
+    }
+
+    private static Object required(@Nullable Object value) {
+        if (value == null) {
+            throw Problem.badRequest("the body is null");
+        }
+        return value;
     }
 
     // ---- what is answered ----

@@ -28,6 +28,8 @@ final class GroupRoutes {
                         .answers(Route.OK, Page.of(Group.class)),
                 Route.of("GET", GROUP, Verb.READ, "tells how a group is", this::get)
                         .answers(Route.OK, Group.class),
+                Route.of("GET", GROUP + "/lag", Verb.READ, "tells how far behind a group is, by partition", this::lag)
+                        .answers(Route.OK, Page.of(ConsumerGroupAdmin.Lag.class)),
                 Route.of("POST", GROUP + "/seek", Verb.ADMIN, "moves a group, or tells what that would do", this::seek)
                         .takes(Seek.class)
                         .answers(Route.OK, Sought.class),
@@ -94,6 +96,11 @@ final class GroupRoutes {
         exchange.answer(
                 Route.OK,
                 admin.find(place.group(), place.topic()).map(Group::of).orElseThrow(place::isNot));
+    }
+
+    private void lag(Exchange exchange) throws Exception {
+        Place place = existing(exchange);
+        exchange.answer(Route.OK, Page.all(admin.lag(place.group(), place.topic())));
     }
 
     /**

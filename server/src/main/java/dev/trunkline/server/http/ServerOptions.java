@@ -26,6 +26,30 @@ public record ServerOptions(
         Optional<Issuer> issuer,
         Optional<Tls> tls) {
 
+    /** For callers on this machine, who need a key, at a port that is free. */
+    public static ServerOptions local(Address database, long mostBytes) {
+        return new ServerOptions(
+                Optional.of(database),
+                Path.of("."),
+                "127.0.0.1",
+                0,
+                mostBytes,
+                1_000_000,
+                true,
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    /** The same, with so many requests a second of each caller. */
+    public ServerOptions withRequestsPerSecond(int most) {
+        return new ServerOptions(database, data, host, port, mostBytes, most, guarded, issuer, tls);
+    }
+
+    public ServerOptions withIssuer(Issuer whose) {
+        return new ServerOptions(
+                database, data, host, port, mostBytes, requestsPerSecond, guarded, Optional.of(whose), tls);
+    }
+
     /**
      * Whose JWTs are good.
      *

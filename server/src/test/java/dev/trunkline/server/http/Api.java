@@ -14,7 +14,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -60,16 +59,7 @@ final class Api implements AutoCloseable {
 
     /** How a server over a database of its own is, unless something else is said. */
     static ServerOptions options(Address address) {
-        return new ServerOptions(
-                Optional.of(address),
-                Path.of("."),
-                "127.0.0.1",
-                0,
-                MOST_BYTES,
-                1_000_000,
-                true,
-                Optional.empty(),
-                Optional.empty());
+        return ServerOptions.local(address, MOST_BYTES);
     }
 
     static Api start(ServerOptions options) throws Exception {

@@ -23,7 +23,6 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -55,18 +54,9 @@ class JwtTest {
             exchange.close();
         });
         issuer.start();
-        ServerOptions plain = Api.options(Api.address(Cli.freshDatabase()));
         URI at = URI.create("http://127.0.0.1:" + issuer.getAddress().getPort() + "/keys");
-        api = Api.start(new ServerOptions(
-                plain.database(),
-                plain.data(),
-                plain.host(),
-                plain.port(),
-                plain.mostBytes(),
-                plain.requestsPerSecond(),
-                true,
-                Optional.of(new ServerOptions.Issuer(ISSUER, AUDIENCE, at)),
-                Optional.empty()));
+        api = Api.start(Api.options(Api.address(Cli.freshDatabase()))
+                .withIssuer(new ServerOptions.Issuer(ISSUER, AUDIENCE, at)));
         api.post("/v1/topics", "{\"name\": \"orders.eu\", \"partitions\": 1}");
         api.post("/v1/topics", "{\"name\": \"secret\", \"partitions\": 1}");
     }

@@ -33,17 +33,7 @@ class LimitsTest {
 
     @Test
     void who_asks_too_often_is_told_when_to_come_again() throws Exception {
-        ServerOptions plain = Api.options(Api.address(Cli.freshDatabase()));
-        ServerOptions slow = new ServerOptions(
-                plain.database(),
-                plain.data(),
-                plain.host(),
-                plain.port(),
-                plain.mostBytes(),
-                1,
-                plain.guarded(),
-                plain.issuer(),
-                plain.tls());
+        ServerOptions slow = Api.options(Api.address(Cli.freshDatabase())).withRequestsPerSecond(1);
         try (Api api = Api.start(slow)) {
             Api.Answer answer;
             do {

@@ -1,4 +1,4 @@
-package dev.trunkline.server.demo;
+package dev.trunkline.server;
 
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ctrl-C as a request. The JVM's own way would run the shutdown hooks, and with them stop the embedded PostgreSQL, while
- * the demo is still reading from it.
+ * the demo is still reading from it, and leave a batch open of which some is printed.
  *
  * <p>{@code sun.misc.Signal} is reached by reflection: javac warns of it in a way that can not be suppressed.
  */
-final class Interrupts implements AutoCloseable {
+public final class Interrupts implements AutoCloseable {
 
     private static final int EXIT_CODE = 130;
 
@@ -23,7 +23,7 @@ final class Interrupts implements AutoCloseable {
     private final Map<String, Object> before = new HashMap<>();
 
     /** Handles signals from now on. After the first, a second one ends the JVM. */
-    Interrupts() {
+    public Interrupts() {
         for (String signal : List.of("INT", "TERM")) {
             try {
                 Class<?>[] type = {Class.forName("sun.misc.SignalHandler")};
@@ -34,13 +34,13 @@ final class Interrupts implements AutoCloseable {
                                 Proxy.newProxyInstance(
                                         getClass().getClassLoader(), type, (proxy, method, arguments) -> request())));
             } catch (ReflectiveOperationException e) {
-                // The JVM keeps signals to itself (-Xrs): Ctrl-C then ends the demo without a proof.
+                // The JVM keeps signals to itself (-Xrs): Ctrl-C then ends it at once.
             }
         }
     }
 
     /** Counts down at the first signal. */
-    CountDownLatch stop() {
+    public CountDownLatch stop() {
         return stop;
     }
 

@@ -1,0 +1,116 @@
+package dev.trunkline.server;
+
+import dev.trunkline.Batch;
+import dev.trunkline.Delivery;
+import dev.trunkline.PullConsumer;
+import dev.trunkline.PullOptions;
+import dev.trunkline.Start;
+import dev.trunkline.Trunkline;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code trunkline consume}. */
+@Command(
+        name = "consume",
+        description = {
+            "Take messages from a group and print them, one a line, until Ctrl-C.",
+            "What is printed is done for the group; what is not comes again."
+        })
+final class ConsumeCommand implements Callable<Integer> {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final int LARGEST_BATCH = 100;
+
+    @Spec
+    CommandSpec command = CommandSpec.create();
+
+    @Mixin
+    ConnectionOptions database = new ConnectionOptions();
+
+    @Parameters(paramLabel = "TOPIC")
+    String topic = "";
+
+    @Option(
+            names = "--group",
+            description = "The group, which is made if there is none. A queue has one without a name.")
+    String group = "";
+
+    @Option(
+            names = "--from",
+            paramLabel = "PLACE",
+            defaultValue = "now",
+            description = "Where a new group begins: now, beginning, offset:N, message:ID, or a time. Now by default.")
+    String from = "now";
+
+    @Option(names = "--count", paramLabel = "N", description = "End after so many messages.")
+    long count = Long.MAX_VALUE;
+
+    @Option(
+            names = "--lease",
+            paramLabel = "DURATION",
+            defaultValue = "PT30S",
+            description = "After so long, what was taken and not printed comes again: PT30S by default.")
+    Duration lease = Duration.ofSeconds(30);
+
+    @Option(names = "--json", description = "Print messages as JSON, with all that belongs to them.")
+    boolean json;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Start start = start();
+        PrintWriter out = command.commandLine().getOut();
+        try (Interrupts interrupts = new Interrupts();
+                Trunkline trunkline =
+                        database.address().installation().migrate(false).open()) {
+            PullConsumer<byte[]> messages = trunkline.pull(group, topic, byte[].class, PullOptions.from(start));
+            long left = count;
+            while (left > 0 && interrupts.stop().getCount() > 0 && !out.checkError()) {
+                Optional<Batch<byte[]>> batch = messages.pop((int) Math.min(left, LARGEST_BATCH), lease, PATIENCE);
+                if (batch.isPresent()) {
+                    left -= print(batch.get(), messages, out);
+                }
+            }
+        }
+        return 0;
+    }
+
+    private Start start() {
+        try {
+            return Start.parse(from);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** What the reader of a pipe has not got, because it has gone, is handed back. Returns how many were printed. */
+    private int print(Batch<byte[]> batch, PullConsumer<byte[]> messages, PrintWriter out) {
+        List<Long> printed = new ArrayList<>();
+        for (Delivery<byte[]> delivery : batch.deliveries()) {
+            out.println(Output.line(delivery.message(), json));
+            if (out.checkError()) {
+                break;
+            }
+            printed.add(delivery.message().offset());
+        }
+        if (printed.size() == batch.deliveries().size()) {
+            messages.ack(batch.token());
+        } else {
+            if (!printed.isEmpty()) {
+                messages.ack(batch.token(), printed);
+            }
+            messages.nack(batch.token(), Duration.ZERO, "not printed: nobody reads any more");
+        }
+        return printed.size();
+    }
+}

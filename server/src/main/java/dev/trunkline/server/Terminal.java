@@ -1,0 +1,60 @@
+package dev.trunkline.server;
+
+import java.util.function.IntSupplier;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
+
+/**
+ * What a command writes to. People at a terminal get what fits into it, in colour; programs get all of it, plain.
+ *
+ * @param present whether there is one
+ * @param coloured whether it shows colours, and nobody has asked for none (NO_COLOR)
+ * @param columns how wide it is
+ */
+public record Terminal(boolean present, boolean coloured, IntSupplier columns) {
+
+    /** No terminal: a file, or another program. */
+    public static final Terminal NONE = new Terminal(false, false, () -> Integer.MAX_VALUE);
+
+    private static final String RED = "31";
+    private static final String GREEN = "32";
+    private static final String YELLOW = "33";
+    private static final String BOLD = "1";
+
+    /** That of this process. */
+    @SuppressWarnings("SystemConsoleNull") // it does in newer JDKs too: Main asks for it
+    static Terminal ofProcess() {
+        return System.console() == null
+                ? NONE
+                : new Terminal(
+                        true,
+                        Ansi.AUTO.enabled(),
+                        () -> new UsageMessageSpec().autoWidth(true).width());
+    }
+
+    /** That of a command. */
+    public static Terminal of(CommandSpec command) {
+        return command.root().userObject() instanceof Main main ? main.terminal : NONE;
+    }
+
+    public String red(String text) {
+        return styled(RED, text);
+    }
+
+    public String green(String text) {
+        return styled(GREEN, text);
+    }
+
+    public String yellow(String text) {
+        return styled(YELLOW, text);
+    }
+
+    public String bold(String text) {
+        return styled(BOLD, text);
+    }
+
+    private String styled(String style, String text) {
+        return coloured ? "\033[" + style + "m" + text + "\033[0m" : text;
+    }
+}

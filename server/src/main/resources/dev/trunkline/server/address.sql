@@ -1,0 +1,2 @@
+-- name: version
+select coalesce(max(m.version), 0) from trunkline.migration m

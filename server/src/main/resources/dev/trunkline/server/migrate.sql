@@ -1,2 +1,0 @@
--- name: version
-select max(version) from migration
