@@ -59,7 +59,7 @@ class MonitoringTest {
                         .contains("trunkline_up 0.0", "jvm_memory_used_bytes")
                         .doesNotContain("trunkline_sessions ");
             });
-            assertThat(api.as("tl_made-up").get("/metrics").status()).isEqualTo(503);
+            assertThat(api.as("tl_" + "a".repeat(43)).get("/metrics").status()).isEqualTo(503);
             assertThat(api.get("/v1/topics").status()).isEqualTo(503);
             line.refuse(false);
             Awaitility.await()
