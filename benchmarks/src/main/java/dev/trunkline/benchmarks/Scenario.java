@@ -35,7 +35,9 @@ interface Scenario {
             new Retention(),
             new HeldTransaction(),
             new Memory(),
-            new MemoryDrain());
+            new MemoryDrain(),
+            new HttpPublish(),
+            new HttpDrain());
 
     String name();
 

@@ -2,7 +2,7 @@ package dev.trunkline.server;
 
 import dev.trunkline.LogMessage;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -64,15 +64,13 @@ public final class Output {
                         () -> fields.put("base64", Base64.getEncoder().encodeToString(payload)));
     }
 
-    /** The text of bytes, if they are UTF-8. */
+    /** The text of bytes, if they are UTF-8. Many are not, so that is no exception. */
     public static Optional<String> text(byte[] bytes) {
-        try {
-            return Optional.of(StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes))
-                    .toString());
-        } catch (CharacterCodingException e) {
-            return Optional.empty();
-        }
+        CharBuffer text = CharBuffer.allocate(bytes.length);
+        boolean whole = StandardCharsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes), text, true)
+                .isUnderflow();
+        return whole ? Optional.of(text.flip().toString()) : Optional.empty();
     }
 }
