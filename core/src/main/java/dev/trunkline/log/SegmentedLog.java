@@ -101,17 +101,12 @@ public final class SegmentedLog implements Log {
 
     @Override
     public Tail tail(String topic) {
-        return follow(topic, reader.bounds(reader.refresh(topic)).ends());
+        return new Following(topic, reader.bounds(reader.refresh(topic)).ends());
     }
 
     @Override
     public Tail fromBeginning(String topic) {
-        return follow(topic, reader.bounds(reader.refresh(topic)).firsts());
-    }
-
-    private Tail follow(String topic, Long[] from) {
-        doorbell.startListening();
-        return new Following(topic, from);
+        return new Following(topic, reader.bounds(reader.refresh(topic)).firsts());
     }
 
     /** Follows a topic. Of many that wait for the same, one looks now and then, and tells the others. */

@@ -185,10 +185,10 @@ public final class Puller<T> implements PullConsumer<T> {
             try {
                 deliveries.add(new Delivery<>(message, decode(message), group, next.attempt(), popped.epoch()));
             } catch (RuntimeException e) {
-                String error = "the payload of " + message + " (" + message.contentType() + ") is no " + type.getName()
-                        + ": " + e.getMessage();
-                log.warn("{}: {}", group, error);
-                left = new HashSet<>(reject(popped.token(), List.of(message.offset()), error));
+                String what = "the payload of " + message + " (" + message.contentType() + ") is no " + type.getName();
+                // A codec may quote the payload: its words are for the dead letter, not for the log.
+                log.warn("{}: {}: {}", group, what, e.getClass().getName());
+                left = new HashSet<>(reject(popped.token(), List.of(message.offset()), what + ": " + e.getMessage()));
             }
         }
         return deliveries;

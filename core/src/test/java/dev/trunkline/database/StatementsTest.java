@@ -64,6 +64,8 @@ class StatementsTest {
         assertThat(Migrator.script("other")
                         .lines()
                         .filter(line -> line.matches(".*trunkline.*"))
+                        // What is listened to is called by both.
+                        .filter(line -> !line.contains("'trunkline_' || 'other'"))
                         .collect(Collectors.toList()))
                 .isEmpty();
         assertThatThrownBy(() -> Migrator.checkedSchema("Robert'); drop table"))

@@ -38,6 +38,13 @@ public final class Program implements AutoCloseable {
         }
     }
 
+    /** Skips the test, and says why, where a command does not end well: what it needs is not there. */
+    static void assumeEndsWell(Path directory, String why, String... command) throws InterruptedException {
+        try (Program program = start(directory, Map.of(), command)) {
+            Assumptions.assumeTrue(program.waitFor() == 0, () -> why + ": " + program.output());
+        }
+    }
+
     static boolean isFound(String name) {
         return Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
                 .anyMatch(directory -> Files.isExecutable(Path.of(directory, name)));
