@@ -52,11 +52,11 @@ class ObserverTest {
 
         @Override
         public Attempt handling(Delivery<?> delivery) {
-            String thread = Thread.currentThread().toString();
+            Thread thread = Thread.currentThread();
             return new Attempt() {
                 @Override
                 public void over(@Nullable Throwable problem) {
-                    boolean same = thread.equals(Thread.currentThread().toString());
+                    boolean same = thread.equals(Thread.currentThread());
                     told.add("attempt " + delivery.attempt() + " at " + delivery.payload() + outcome(problem)
                             + (same ? "" : " on another thread"));
                 }
