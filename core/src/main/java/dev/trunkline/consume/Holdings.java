@@ -36,6 +36,8 @@ final class Holdings {
     private final Monitor monitor;
     /** By partition; the dispatcher's lock guards it. */
     private final Map<Integer, Owned> owned = new TreeMap<>();
+    /** What was lost, as long as the database has not said where its log ends: the connection may have gone with the old server. */
+    private final List<Owned> untold = new ArrayList<>();
     /** The session that the partitions belong to. */
     private volatile long joined;
     /** A take-over has failed, and what it did is not known. */
@@ -244,8 +246,10 @@ final class Holdings {
             release(leaving);
         }
         tellLeft(lost);
-        if (!lost.isEmpty()) {
-            tellWhatIsGone(lost);
+        untold.addAll(lost);
+        if (!untold.isEmpty()) {
+            tellWhatIsGone(untold);
+            untold.clear();
         }
     }
 

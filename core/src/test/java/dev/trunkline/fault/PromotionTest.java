@@ -182,7 +182,8 @@ class PromotionTest {
 
             publish(trunkline, "new", 5);
             awaitAll(handled, "new", 5);
-            assertThat(ahead).hasSize(2).allMatch(lost -> lost >= 15);
+            await().until(() -> ahead.size() == 2);
+            assertThat(ahead).allMatch(lost -> lost >= 15);
             publish(trunkline, "more", 25);
             awaitAll(handled, "more", 25);
 
