@@ -100,15 +100,19 @@ class LogsTest {
         Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         Logger ours = (Logger) LoggerFactory.getLogger("dev.trunkline");
         Level before = ours.getLevel();
+        Logger consume = (Logger) LoggerFactory.getLogger("dev.trunkline.consume"); // the demo turns it off
+        Level consumeBefore = consume.getLevel();
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.list = Collections.synchronizedList(new ArrayList<>());
         logged.start();
         root.addAppender(logged);
         ours.setLevel(Level.DEBUG);
+        consume.setLevel(Level.DEBUG);
         try {
             speakOfSecrets();
         } finally {
             ours.setLevel(before);
+            consume.setLevel(consumeBefore);
             root.detachAppender(logged);
         }
         JsonEncoder encoder = new JsonEncoder();

@@ -28,7 +28,7 @@ final class Exchange {
     static final String JSON = "application/json";
     static final String LINES = "application/x-ndjson";
 
-    private static final long MOST_DISCARDED = 64 * 1024;
+    private static final long MOST_DISCARDED = 1024 * 1024;
 
     private final Request request;
     private final Response response;
@@ -141,13 +141,22 @@ final class Exchange {
         return new LimitedStream(Content.Source.asInputStream(request), mostBytes, System::nanoTime);
     }
 
-    /** Before a refusal: a body that is not read to its end would spoil what the caller sends next on the same connection. */
+    /**
+     * Before a refusal: a body that is not read to its end would spoil what the caller sends next on the same connection. Of one that is long, or does not come,
+     * not more is read: then the connection ends, and who is still sending may not hear why.
+     */
     void discardBody() throws IOException {
-        if (request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING) || request.getLength() > MOST_DISCARDED) {
-            response.getHeaders().put(HttpHeader.CONNECTION, "close");
-        } else {
-            Content.Source.asInputStream(request).transferTo(OutputStream.nullOutputStream());
+        boolean endless = request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING);
+        try {
+            if (!endless && request.getLength() <= MOST_DISCARDED) {
+                new LimitedStream(Content.Source.asInputStream(request), MOST_DISCARDED, System::nanoTime)
+                        .transferTo(OutputStream.nullOutputStream());
+                return;
+            }
+        } catch (Problem tooSlow) {
+            // It is the same as one that is too long.
         }
+        response.getHeaders().put(HttpHeader.CONNECTION, "close");
     }
 
     /** The body, however long it is. Whoever reads it keeps none of it. */
