@@ -13,7 +13,7 @@ import java.util.List;
 public interface Log {
 
     /**
-     * Messages of a partition from an offset on, in order, at most so many. Empty at the end of the log.
+     * Messages of a partition from an offset on, in order, at most so many, and no more of them when they have 16 MiB. Empty at the end of the log.
      *
      * @throws OffsetOutOfRangeException if the offset was dropped by retention, or lies beyond the end
      */
@@ -50,9 +50,21 @@ public interface Log {
     /** Follows all partitions of a topic, from their first kept offsets on. */
     Tail fromBeginning(String topic);
 
+    /**
+     * Follows all partitions of a topic from where another tail of it had come.
+     *
+     * @param position what {@link Tail#position} said
+     * @throws OffsetOutOfRangeException if retention has dropped what comes next, or it is not in the log any more
+     * @throws IllegalArgumentException if it is no position in this topic; nor is one of a topic that was dropped and had the same name
+     */
+    Tail resume(String topic, String position);
+
     /** A reader that goes along with the log. Not for several threads at once. */
     interface Tail {
         /** The next messages, in order within each partition; waits for the first one, at most so long. */
         List<LogMessage> poll(Duration timeout) throws InterruptedException;
+
+        /** Where it has come: behind all that it has told. A short text, for {@link Log#resume}. */
+        String position();
     }
 }

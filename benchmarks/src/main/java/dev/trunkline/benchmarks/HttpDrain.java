@@ -8,7 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import tools.jackson.databind.JsonNode;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A new group works off a backlog by pulling and acknowledging over HTTP, against the library: by handlers, and by pulling. */
@@ -21,7 +22,15 @@ final class HttpDrain implements Scenario {
     private static final String HANDLERS = "handlers";
     private static final String PULL = "pull";
     private static final String HTTP = "http";
-    private static final JsonMapper JSON = new JsonMapper();
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    /** What a caller wants of a batch. */
+    private record Pulled(String token, List<PulledMessage> messages) {}
+
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record PulledMessage(long offset, @Nullable String key, byte[] base64) {}
 
     @Override
     public String name() {
@@ -96,9 +105,9 @@ final class HttpDrain implements Scenario {
             if (answer.length == 0) {
                 return 0;
             }
-            JsonNode batch = JSON.readTree(answer);
-            web.send("POST", group + "/batches/" + batch.path("token").asString() + "/ack", "{}");
-            return batch.path("messages").size();
+            Pulled batch = JSON.readValue(answer, Pulled.class);
+            web.send("POST", group + "/batches/" + batch.token + "/ack", "{}");
+            return batch.messages.size();
         });
     }
 

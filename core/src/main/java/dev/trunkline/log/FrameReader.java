@@ -1,6 +1,7 @@
 package dev.trunkline.log;
 
 import dev.trunkline.LogMessage;
+import dev.trunkline.Priority;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,17 +15,23 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Takes messages out of a frame, the row of a segment: see {@code trunkline.segment_shape}. */
-final class FrameReader {
+/** Takes messages out of a frame, the row of a segment: see {@code trunkline.segment_shape}. A row has its columns in the order in which they are read here. */
+public final class FrameReader {
 
     private static final int NAME_AND_VALUE = 2;
 
     private FrameReader() {}
 
     /** Adds the messages of the row's frame whose offsets are from the one up to before the other. */
-    static void addMessages(TopicLog topic, ResultSet row, long from, long to, List<LogMessage> messages)
+    public static void addMessages(
+            String topic,
+            int partition,
+            Priority priority,
+            ResultSet row,
+            long from,
+            long to,
+            List<LogMessage> messages)
             throws SQLException {
-        int strand = row.getInt(1);
         long lastOffset = row.getLong(2);
         Instant appendedAt = row.getObject(3, OffsetDateTime.class).toInstant();
         boolean unitOpen = row.getBoolean(4);
@@ -37,7 +44,7 @@ final class FrameReader {
         String[] contentTypes = (String[]) row.getArray(11).getArray();
         @Nullable Object[] headers = array(row.getArray(12));
         byte[] payloads = row.getBytes(13);
-        long baseId = row.getLong(15);
+        long baseId = row.getLong(14);
 
         long firstOffset = lastOffset - ids.length + 1;
         int end = 0;
@@ -51,9 +58,9 @@ final class FrameReader {
             Object unit = at(units, i);
             Object wait = at(waits, i);
             messages.add(new LogMessage(
-                    topic.name(),
-                    topic.partition(strand),
-                    topic.priority(strand),
+                    topic,
+                    partition,
+                    priority,
                     offset,
                     baseId + ids[i],
                     baseId + (unit == null ? ids[i] : (Long) unit),

@@ -184,7 +184,7 @@ final class SegmentReader {
         boolean newest = false;
         String timeline = null;
         while (row.next()) {
-            int place = row.getInt(14) - 1;
+            int place = row.getInt(15) - 1;
             newest = row.getInt(16) == segment;
             timeline = row.getString(17);
             if (row.getObject(2) != null) {
@@ -202,7 +202,9 @@ final class SegmentReader {
     private static void addFrame(TopicLog topic, ResultSet row, long from, int most, List<LogMessage> messages)
             throws SQLException {
         int before = messages.size();
-        FrameReader.addMessages(topic, row, from, from + most, messages);
+        int strand = row.getInt(1);
+        FrameReader.addMessages(
+                topic.name(), topic.partition(strand), topic.priority(strand), row, from, from + most, messages);
         LogMessage next = messages.get(before);
         if (next.offset() != from + before) {
             throw new TrunklineException("offset " + (from + before) + " of partition " + next.partition()

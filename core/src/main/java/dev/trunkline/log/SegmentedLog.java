@@ -49,11 +49,14 @@ public final class SegmentedLog implements Log {
         long[] positions = {fromOffset};
         List<LogMessage> messages = new ArrayList<>();
         List<LogMessage> more;
+        Stride stride = new Stride();
+        long bytes = 0;
         do {
-            more = reader.read(topic, strands, positions, most - messages.size())
+            more = reader.read(topic, strands, positions, stride.most(most - messages.size()))
                     .messages();
+            bytes += stride.took(more);
             messages.addAll(more);
-        } while (!more.isEmpty() && messages.size() < most);
+        } while (!more.isEmpty() && messages.size() < most && bytes < Stride.MOST_BYTES);
         if (messages.isEmpty() && fromOffset > end(topic, partition, priority)) {
             throw reader.outOfRange(reader.topic(topic), strand, fromOffset);
         }
@@ -101,29 +104,74 @@ public final class SegmentedLog implements Log {
 
     @Override
     public Tail tail(String topic) {
-        return new Following(topic, reader.bounds(reader.refresh(topic)).ends());
+        TopicLog known = reader.refresh(topic);
+        return new Following(known, longs(reader.bounds(known).ends()));
     }
 
     @Override
     public Tail fromBeginning(String topic) {
-        return new Following(topic, reader.bounds(reader.refresh(topic)).firsts());
+        TopicLog known = reader.refresh(topic);
+        return new Following(known, longs(reader.bounds(known).firsts()));
+    }
+
+    @Override
+    public Tail resume(String topic, String position) {
+        TopicLog known = reader.refresh(topic);
+        long[] offsets = Position.parse(position, known);
+        SegmentReader.Bounds bounds = reader.bounds(known);
+        for (int strand = 0; strand < offsets.length; strand++) {
+            if (offsets[strand] < bounds.firsts()[strand] || offsets[strand] > bounds.ends()[strand]) {
+                throw reader.outOfRange(known, strand, offsets[strand]);
+            }
+        }
+        return new Following(known, offsets);
+    }
+
+    private static long[] longs(Long[] offsets) {
+        return Stream.of(offsets).mapToLong(Long::longValue).toArray();
+    }
+
+    /** How much is read at once: little at first, then as much as messages of that size allow. */
+    private static final class Stride {
+        private static final long MOST_BYTES = 16L * 1024 * 1024;
+        private static final int GROWTH = 8;
+
+        private long next = 16;
+
+        /** So many, if so many are wanted. */
+        int most(int wanted) {
+            return Math.clamp(next, 1, wanted);
+        }
+
+        /** Returns how many bytes that was. */
+        long took(List<LogMessage> messages) {
+            long bytes =
+                    messages.stream().mapToLong(its -> its.payload().length).sum();
+            if (!messages.isEmpty()) {
+                next = Math.min(next * GROWTH, MOST_BYTES / (1 + bytes / messages.size()));
+            }
+            return bytes;
+        }
     }
 
     /** Follows a topic. Of many that wait for the same, one looks now and then, and tells the others. */
     private final class Following implements Tail {
         private static final long NEVER = -1;
 
+        private final TopicLog begun;
         private final String topic;
         private final int[] strands;
         private final long[] positions;
         private final AtomicLong nextLook;
+        private final Stride stride = new Stride();
         /** How often the bell had been rung when it was seen last that there is nothing more. */
         private long heard = NEVER;
 
-        private Following(String topic, Long[] from) {
-            this.topic = topic;
+        private Following(TopicLog begun, long[] from) {
+            this.begun = begun;
+            this.topic = begun.name();
             this.strands = IntStream.range(0, from.length).toArray();
-            this.positions = Stream.of(from).mapToLong(Long::longValue).toArray();
+            this.positions = from;
             this.nextLook = nextLooks.computeIfAbsent(topic, t -> new AtomicLong(System.nanoTime()));
         }
 
@@ -134,8 +182,10 @@ public final class SegmentedLog implements Log {
                 boolean mine = isMyTurn();
                 long rings = bell.count(topic);
                 if (mine || rings != heard) {
+                    int each = Math.max(1, stride.most(TAIL_BATCH * strands.length) / strands.length);
                     List<LogMessage> messages =
-                            reader.read(topic, strands, positions, TAIL_BATCH).messages();
+                            reader.read(topic, strands, positions, each).messages();
+                    stride.took(messages);
                     heard = messages.isEmpty() ? rings : NEVER;
                     if (mine && !messages.isEmpty()) {
                         bell.ring(topic);
@@ -150,6 +200,11 @@ public final class SegmentedLog implements Log {
                 }
                 bell.await(topic, rings, Math.min(left, Math.max(1, nextLook.get() - System.nanoTime())));
             }
+        }
+
+        @Override
+        public String position() {
+            return Position.text(begun, positions);
         }
 
         private boolean isMyTurn() {

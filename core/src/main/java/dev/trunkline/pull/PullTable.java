@@ -9,7 +9,9 @@ import dev.trunkline.database.Failure;
 import dev.trunkline.database.Places;
 import dev.trunkline.database.Statements;
 import dev.trunkline.database.Texts;
+import dev.trunkline.log.FrameReader;
 import java.nio.charset.StandardCharsets;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -20,10 +22,9 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of the functions of {@code 012_pull.sql}. */
@@ -31,7 +32,6 @@ public final class PullTable {
 
     private static final long MOST_SECONDS = Duration.ofDays(1_000).toSeconds();
     private static final Priority[] PRIORITIES = {Priority.LOW, Priority.NORMAL, Priority.HIGH};
-    private static final int NAME_AND_VALUE = 2;
 
     private final Database database;
     private final Statements statements;
@@ -40,6 +40,13 @@ public final class PullTable {
         this.database = database;
         this.statements = Statements.beside(PullTable.class, "pull.sql", database.schema());
     }
+
+    /**
+     * Whose tokens are taken.
+     *
+     * @param topic null: of whatever topic
+     */
+    record Owner(String group, @Nullable String topic) {}
 
     /** What was popped together. */
     record Popped(String token, long epoch, Instant expiresAt, List<Message> messages) {}
@@ -110,52 +117,39 @@ public final class PullTable {
         if (!row.next()) {
             return Optional.empty();
         }
-        String token = row.getString(1);
+        String token = row.getString(15);
         long epoch = row.getLong(16);
         Instant expiresAt = row.getObject(17, OffsetDateTime.class).toInstant();
         List<Message> messages = new ArrayList<>();
         do {
-            messages.add(new Message(message(topic, row), row.getInt(15)));
+            addFrame(topic, row, messages);
         } while (row.next());
         return Optional.of(new Popped(token, epoch, expiresAt, messages));
     }
 
-    private static LogMessage message(String topic, ResultSet row) throws SQLException {
-        return new LogMessage(
-                topic,
-                row.getInt(2),
-                PRIORITIES[row.getInt(3) + 1],
-                row.getLong(4),
-                row.getLong(5),
-                row.getLong(6),
-                row.getBoolean(7),
-                row.getString(8),
-                headers((String[]) row.getArray(9).getArray()),
-                row.getString(11),
-                row.getString(10),
-                row.getObject(13, OffsetDateTime.class).toInstant(),
-                row.getObject(14, OffsetDateTime.class).toInstant(),
-                row.getBytes(12));
-    }
-
-    private static Map<String, String> headers(String[] texts) {
-        Map<String, String> headers = new LinkedHashMap<>();
-        for (int i = 0; i + 1 < texts.length; i += NAME_AND_VALUE) {
-            headers.put(texts[i], texts[i + 1]);
+    private static void addFrame(String topic, ResultSet row, List<Message> messages) throws SQLException {
+        List<LogMessage> frame = new ArrayList<>();
+        FrameReader.addMessages(topic, row.getInt(18), PRIORITIES[row.getInt(19) + 1], row, 0, Long.MAX_VALUE, frame);
+        int attempt = row.getInt(20);
+        Array some = row.getArray(21);
+        Set<Long> given = some == null ? Set.of() : Set.of((Long[]) some.getArray());
+        for (LogMessage message : frame) {
+            if (some == null || given.contains(message.offset())) {
+                messages.add(new Message(message, attempt));
+            }
         }
-        return headers;
     }
 
-    List<Long> ack(@Nullable Integer subscription, String token, @Nullable Collection<Long> offsets) {
-        return database.call(connection -> rest(connection, "ack", token, array(connection, offsets), subscription));
+    List<Long> ack(Owner owner, String token, @Nullable Collection<Long> offsets) {
+        return database.call(
+                connection -> rest(connection, "ack", token, array(connection, offsets), owner.group, owner.topic));
     }
 
-    /** As {@link #ack(Integer, String, Collection)}, in a transaction that is not ours. */
-    List<Long> ack(
-            Connection connection, @Nullable Integer subscription, String token, @Nullable Collection<Long> offsets)
+    /** As {@link #ack(Owner, String, Collection)}, in a transaction that is not ours. */
+    List<Long> ack(Connection connection, Owner owner, String token, @Nullable Collection<Long> offsets)
             throws SQLException {
         try {
-            return rest(connection, "ack", token, array(connection, offsets), subscription);
+            return rest(connection, "ack", token, array(connection, offsets), owner.group, owner.topic);
         } catch (SQLException e) {
             if (e.getSQLState() != null && e.getSQLState().startsWith("TL")) {
                 throw Failure.explain(e);
@@ -164,29 +158,32 @@ public final class PullTable {
         }
     }
 
-    List<Long> nack(
-            @Nullable Integer subscription,
-            String token,
-            @Nullable Collection<Long> offsets,
-            Duration delay,
-            String error) {
+    List<Long> nack(Owner owner, String token, @Nullable Collection<Long> offsets, Duration delay, String error) {
         return database.call(connection -> rest(
-                connection, "nack", token, array(connection, offsets), micros(delay), printable(error), subscription));
+                connection,
+                "nack",
+                token,
+                array(connection, offsets),
+                micros(delay),
+                printable(error),
+                owner.group,
+                owner.topic));
     }
 
-    List<Long> reject(@Nullable Integer subscription, String token, Collection<Long> offsets, String error) {
-        return database.call(connection ->
-                rest(connection, "reject", token, array(connection, offsets), printable(error), subscription));
+    List<Long> reject(Owner owner, String token, Collection<Long> offsets, String error) {
+        return database.call(connection -> rest(
+                connection, "reject", token, array(connection, offsets), printable(error), owner.group, owner.topic));
     }
 
-    Instant extend(@Nullable Integer subscription, String token, Duration lease) {
+    Instant extend(Owner owner, String token, Duration lease) {
         return database.call(connection -> query(
                 connection,
                 "extend",
                 row -> row.getObject(1, OffsetDateTime.class).toInstant(),
                 token,
                 micros(lease),
-                subscription));
+                owner.group,
+                owner.topic));
     }
 
     private interface Reading<R> {
@@ -214,7 +211,7 @@ public final class PullTable {
         }
     }
 
-    private static java.sql.@Nullable Array array(Connection connection, @Nullable Collection<Long> offsets)
+    private static @Nullable Array array(Connection connection, @Nullable Collection<Long> offsets)
             throws SQLException {
         return offsets == null ? null : connection.createArrayOf("int8", offsets.toArray());
     }

@@ -24,7 +24,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,8 +40,7 @@ public final class Puller<T> implements PullConsumer<T> {
     private final Bell bell;
     private final Duration pollInterval;
     private final PullTable table;
-    /** Whose tokens it takes; null: those of whatever topic. */
-    private final @Nullable Integer subscription;
+    private final PullTable.Owner owner;
 
     private final ReentrantLock looking = new ReentrantLock();
     private volatile boolean closed;
@@ -56,7 +54,7 @@ public final class Puller<T> implements PullConsumer<T> {
             Bell bell,
             Duration pollInterval,
             PullTable table,
-            @Nullable Integer subscription) {
+            PullTable.Owner owner) {
         this.group = group;
         this.topic = topic;
         this.topics = topics;
@@ -65,7 +63,7 @@ public final class Puller<T> implements PullConsumer<T> {
         this.bell = bell;
         this.pollInterval = pollInterval;
         this.table = table;
-        this.subscription = subscription;
+        this.owner = owner;
     }
 
     /** Pulls from one topic. */
@@ -78,9 +76,10 @@ public final class Puller<T> implements PullConsumer<T> {
             Bell bell,
             Duration pollInterval,
             PullTable table) {
-        int subscription = table.subscribe(group, topic, options);
+        table.subscribe(group, topic, options);
         List<String> only = List.of(topic);
-        return new Puller<>(group, topic, () -> only, type, codec, bell, pollInterval, table, subscription);
+        return new Puller<>(
+                group, topic, () -> only, type, codec, bell, pollInterval, table, new PullTable.Owner(group, topic));
     }
 
     /** Pulls from topics that fit a pattern. */
@@ -98,7 +97,15 @@ public final class Puller<T> implements PullConsumer<T> {
         }
         int wildcard = table.subscribe(group, pattern, options);
         return new Puller<>(
-                group, pattern.toString(), () -> table.topics(wildcard), type, codec, bell, pollInterval, table, null);
+                group,
+                pattern.toString(),
+                () -> table.topics(wildcard),
+                type,
+                codec,
+                bell,
+                pollInterval,
+                table,
+                new PullTable.Owner(group, null));
     }
 
     @Override
@@ -162,11 +169,11 @@ public final class Puller<T> implements PullConsumer<T> {
     }
 
     private long rings() {
-        return subscription == null ? bell.count() : bell.count(topic);
+        return owner.topic() == null ? bell.count() : bell.count(topic);
     }
 
     private void await(long heard, long nanos) throws InterruptedException {
-        if (subscription == null) {
+        if (owner.topic() == null) {
             bell.await(heard, nanos);
         } else {
             bell.await(topic, heard, nanos);
@@ -206,42 +213,42 @@ public final class Puller<T> implements PullConsumer<T> {
 
     @Override
     public void ack(String token) {
-        table.ack(subscription, token, null);
+        table.ack(owner, token, null);
     }
 
     @Override
     public List<Long> ack(String token, Collection<Long> offsets) {
-        return table.ack(subscription, token, offsets);
+        return table.ack(owner, token, offsets);
     }
 
     @Override
     public void ack(Connection connection, String token) throws SQLException {
-        table.ack(connection, subscription, token, null);
+        table.ack(connection, owner, token, null);
     }
 
     @Override
     public List<Long> ack(Connection connection, String token, Collection<Long> offsets) throws SQLException {
-        return table.ack(connection, subscription, token, offsets);
+        return table.ack(connection, owner, token, offsets);
     }
 
     @Override
     public void nack(String token, Duration delay, String error) {
-        table.nack(subscription, token, null, delay, error);
+        table.nack(owner, token, null, delay, error);
     }
 
     @Override
     public List<Long> nack(String token, Collection<Long> offsets, Duration delay, String error) {
-        return table.nack(subscription, token, offsets, delay, error);
+        return table.nack(owner, token, offsets, delay, error);
     }
 
     @Override
     public List<Long> reject(String token, Collection<Long> offsets, String error) {
-        return table.reject(subscription, token, offsets, error);
+        return table.reject(owner, token, offsets, error);
     }
 
     @Override
     public Instant extend(String token, Duration lease) {
-        return table.extend(subscription, token, lease);
+        return table.extend(owner, token, lease);
     }
 
     @Override

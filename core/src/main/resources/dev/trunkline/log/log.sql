@@ -8,7 +8,7 @@ select s.id, s.bases from trunkline.segment s where s.topic = ? order by s.id
 -- A row for every strand, also if nothing is found of it, with the segment that was the newest then, and the timeline of the server. The frames of a strand come by their offsets; a frame
 -- out of its place would be taken for a hole. The limit, of which the planner knows no number, makes it walk the index instead of sorting whole frames.
 select f.partition, f.last_offset, f.appended_at, f.unit_open, f.ids, f.units, f.waits, f.lengths, f.keys, f.correlation_ids, f.content_types, f.headers, f.payloads,
-       w.n, f.base_id, (select max(g.id) from trunkline.segment g where g.topic = ?) as newest, (select trunkline.timeline()) as timeline
+       f.base_id, w.n, (select max(g.id) from trunkline.segment g where g.topic = ?) as newest, (select trunkline.timeline()) as timeline
 from unnest(?::int[], ?::bigint[]) with ordinality as w (partition, "from", n)
 left join lateral (
     select s.* from trunkline.segment_# s

@@ -10,18 +10,19 @@ select trunkline.subscribe_wildcard(
 select array(select t.topic from trunkline.topics_of(?) t)
 
 -- name: pop
-select p.token, p.partition, p.priority, p."offset", p.message_id, p.unit, p.unit_end, p.key, p.headers, p.correlation_id, p.content_type, p.payload,
-       p.published_at, p.appended_at, p.attempt, p.epoch, p.expires_at
-from trunkline.pop(?, ?, ?, ? * interval '1 microsecond') p
+select (p.frame).partition, (p.frame).last_offset, (p.frame).appended_at, (p.frame).unit_open, (p.frame).ids, (p.frame).units, (p.frame).waits,
+       (p.frame).lengths, (p.frame).keys, (p.frame).correlation_ids, (p.frame).content_types, (p.frame).headers, (p.frame).payloads, (p.frame).base_id,
+       p.token, p.epoch, p.expires_at, p.partition, p.priority, p.attempt, p.offsets
+from trunkline.pop_frames(?, ?, ?, ? * interval '1 microsecond') p
 
 -- name: ack
-select trunkline.ack(?, ?, ?)
+select trunkline.ack(?, ?, ?, ?)
 
 -- name: nack
-select trunkline.nack(?, ?, ? * interval '1 microsecond', ?, ?)
+select trunkline.nack(?, ?, ? * interval '1 microsecond', ?, ?, ?)
 
 -- name: reject
-select trunkline.reject(?, ?, ?, ?)
+select trunkline.reject(?, ?, ?, ?, ?)
 
 -- name: extend
-select trunkline.extend(?, ? * interval '1 microsecond', ?)
+select trunkline.extend(?, ? * interval '1 microsecond', ?, ?)

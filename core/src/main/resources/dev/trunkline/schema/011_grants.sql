@@ -49,6 +49,12 @@ create type trunkline.popped as (
     correlation_id text, content_type text, payload bytea, published_at timestamptz, appended_at timestamptz, attempt int, epoch bigint,
     expires_at timestamptz);
 
+-- The same as frames: those of the log as they lie there, and messages that are given singly as frames of one.
+create type trunkline.popped_frame as (
+    token text, epoch bigint, expires_at timestamptz, partition int, priority int, attempt int,
+    -- The offsets that are given of it. Null: all.
+    offsets bigint[], frame trunkline.segment_shape);
+
 -- How many messages of a strand that wait a pop passes over at most; how many are parked at most; how many bytes a batch has at most.
 create function trunkline.pull_window() returns int language sql immutable parallel safe return 1000;
 create function trunkline.parked_limit() returns int language sql immutable parallel safe return 10000;
@@ -118,8 +124,8 @@ begin
     end loop;
 end $$;
 
--- Messages of a strand at these offsets, as they lie in the log. Who does not use the payload does not pay for it.
-create function trunkline.strand_messages(a_topic int, a_strand int, a_offsets int8multirange, a_bytes bigint default null)
+-- The messages of a frame. Who does not use the payload does not pay for it.
+create function trunkline.messages_of(f trunkline.segment_shape)
     returns table ("offset" bigint, id bigint, unit bigint, unit_end boolean, published_at timestamptz, appended_at timestamptz, key text,
                    correlation_id text, content_type text, headers text[], length int, payload bytea)
     language sql stable
@@ -129,17 +135,27 @@ as $$
            f.appended_at - coalesce(m.wait, 0) * interval '1 microsecond', f.appended_at, m.key, m.correlation_id,
            coalesce(m.content_type, f.content_types[1]), m.headers::text[], m.length,
            substring(f.payloads from (m.upto - m.length + 1)::int for m.length)
-    from trunkline.frames(a_topic, a_strand, a_offsets, a_bytes) f
-    cross join lateral (
+    from (
         select u.*, f.last_offset - cardinality(f.ids) + u.i as "offset", lead(u.unit) over w as next_unit, sum(u.length) over w as upto
         from unnest(f.ids, f.units, f.waits, f.lengths, f.keys, f.correlation_ids, f.content_types, f.headers)
             with ordinality as u (id, unit, wait, length, key, correlation_id, content_type, headers, i)
         window w as (order by u.i)) m
+$$;
+
+-- Messages of a strand at these offsets, as they lie in the log.
+create function trunkline.strand_messages(a_topic int, a_strand int, a_offsets int8multirange)
+    returns table ("offset" bigint, id bigint, unit bigint, unit_end boolean, published_at timestamptz, appended_at timestamptz, key text,
+                   correlation_id text, content_type text, headers text[], length int, payload bytea)
+    language sql stable
+as $$
+    select m.*
+    from trunkline.frames(a_topic, a_strand, a_offsets, null) f
+    cross join lateral trunkline.messages_of(f) m
     where a_offsets @> m."offset"
 $$;
 
 -- As strand_messages, for offsets some of which may be parked.
-create function trunkline.given_messages(a_subscription int, a_topic int, a_strand int, a_offsets int8multirange, a_bytes bigint default null)
+create function trunkline.given_messages(a_subscription int, a_topic int, a_strand int, a_offsets int8multirange)
     returns table ("offset" bigint, id bigint, unit bigint, unit_end boolean, published_at timestamptz, appended_at timestamptz, key text,
                    correlation_id text, content_type text, headers text[], length int, payload bytea)
     language sql stable
@@ -159,7 +175,7 @@ as $$
             select k."offset" from trunkline.parked k
             where k.subscription = a_subscription and k.strand = a_strand and k."offset" >= lower(a_offsets) and k."offset" < upper(a_offsets)
             order by k."offset" offset 0) p) l
-    cross join lateral trunkline.strand_messages(a_topic, a_strand, l.offsets, a_bytes) m
+    cross join lateral trunkline.strand_messages(a_topic, a_strand, l.offsets) m
 $$;
 
 -- Messages, parked or not, as columns; of each key only the first, if wanted.

@@ -85,10 +85,21 @@ begin
     end if;
 end $$;
 
+-- A message that is given singly, as a frame.
+create function trunkline.frame_of(
+    a_strand int, a_offset bigint, a_id bigint, a_unit bigint, a_unit_end boolean, a_published_at timestamptz, a_appended_at timestamptz,
+    a_key text, a_correlation_id text, a_content_type text, a_headers text[], a_payload bytea) returns trunkline.segment_shape
+    language sql stable
+as $$
+    select row(a_offset, a_appended_at, a_strand, not a_unit_end, a_id, array[0], array[a_unit - a_id],
+        array[(extract(epoch from a_appended_at - a_published_at) * 1000000)::bigint], array[octet_length(a_payload)], array[a_key],
+        array[a_correlation_id], array[a_content_type], array[a_headers::text], a_payload)::trunkline.segment_shape
+$$;
+
 -- Takes a batch of messages of one partition, in order, for as long as the lease; none if there is nothing to be had. Partitions that have
 -- an open batch, or in which somebody else is just popping or settling, are left out; among the others chance decides, and among
 -- priorities too, mostly for the higher. An expired batch has failed: its messages come again, or are given up.
-create function trunkline.pop(a_group text, a_topic text, a_max int, a_lease interval) returns setof trunkline.popped
+create function trunkline.pop_frames(a_group text, a_topic text, a_max int, a_lease interval) returns setof trunkline.popped_frame
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
@@ -104,6 +115,8 @@ declare
     last trunkline.grants; g trunkline.grants;
     state record; failed record; chosen record;
     unwanted int8multirange;
+    piece trunkline.popped_frame;
+    lying trunkline.segment_shape;
     size int;
 begin
     perform trunkline.check_pull(a_lease);
@@ -188,18 +201,35 @@ begin
             exit when not isempty(chosen.give);
         end loop;
         size := 0;
-        if not isempty(chosen.give) then
+        piece.token := format('%s-%s-%s-%s', s.id, a_partition, g.epoch, g.token);
+        piece.epoch := g.epoch;
+        piece.expires_at := g.expires_at;
+        piece.partition := a_partition;
+        piece.priority := (array[0, 1, -1])[a_strand / t.partitions + 1];
+        if chosen.plain then
+            piece.attempt := 1;
+            for lying in select k.* from trunkline.frames(t.id, a_strand, chosen.give, trunkline.batch_bytes()) k loop
+                piece.frame := lying;
+                piece.offsets := null;
+                if not chosen.give @> int8range(lying.last_offset - cardinality(lying.ids), lying.last_offset, '(]') then
+                    piece.offsets := array(
+                        select o from generate_series(lying.last_offset - cardinality(lying.ids) + 1, lying.last_offset) o where chosen.give @> o);
+                end if;
+                size := size + cardinality(coalesce(piece.offsets, lying.ids));
+                return next piece;
+            end loop;
+        elsif not isempty(chosen.give) then
             return query
-                select format('%s-%s-%s-%s', s.id, a_partition, g.epoch, g.token), a_partition, (array[0, 1, -1])[a_strand / t.partitions + 1],
-                       m."offset", m.id, m.unit, m.unit_end, m.key, coalesce(m.headers, '{}'), m.correlation_id, m.content_type, m.payload,
-                       m.published_at, m.appended_at, coalesce(a.attempts, 0) + 1, g.epoch, g.expires_at
-                from trunkline.given_messages(s.id, t.id, a_strand, chosen.give, case when chosen.plain then trunkline.batch_bytes() end) m
+                select piece.token, piece.epoch, piece.expires_at, piece.partition, piece.priority, coalesce(a.attempts, 0) + 1, null::bigint[],
+                       trunkline.frame_of(a_strand, m."offset", m.id, m.unit, m.unit_end, m.published_at, m.appended_at, m.key, m.correlation_id,
+                           m.content_type, m.headers, m.payload)
+                from trunkline.given_messages(s.id, t.id, a_strand, chosen.give) m
                 left join trunkline.attempt a on a.subscription = s.id and a.strand = a_strand and a."offset" = m."offset"
                 order by m."offset";
             get diagnostics size = row_count;
-            -- The log has no gaps: so many rows are the first so many offsets.
-            g.given := trunkline.first_of(chosen.give, size);
         end if;
+        -- The log has no gaps: so many are the first so many offsets.
+        g.given := trunkline.first_of(chosen.give, size);
         -- One that gives nothing closes what has expired.
         if size > 0 or g.sequence > 0 then
             g.sequence := g.sequence + 1;
@@ -210,8 +240,20 @@ begin
     close candidates;
 end $$;
 
--- The grant of a token, its holder locked, and the group. Expired or not, it counts until somebody else pops the partition.
-create function trunkline.claim(a_token text, a_subscription int, out s trunkline.subscription, out t trunkline.topic, out g trunkline.grants)
+-- The same, message by message.
+create function trunkline.pop(a_group text, a_topic text, a_max int, a_lease interval) returns setof trunkline.popped
+    language sql volatile security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    select p.token, p.partition, p.priority, m."offset", m.id, m.unit, m.unit_end, m.key, coalesce(m.headers, '{}'), m.correlation_id, m.content_type,
+           m.payload, m.published_at, m.appended_at, p.attempt, p.epoch, p.expires_at
+    from trunkline.pop_frames(a_group, a_topic, a_max, a_lease) p
+    cross join lateral trunkline.messages_of(p.frame) m
+    where p.offsets is null or m."offset" = any (p.offsets)
+$$;
+
+-- The grant of a token, its holder locked, and the group; if one is named, and a topic, it must be that. Expired or not, it counts until somebody else pops the partition.
+create function trunkline.claim(a_token text, a_group text, a_topic text, out s trunkline.subscription, out t trunkline.topic, out g trunkline.grants)
     language plpgsql
 as $$
 declare
@@ -220,14 +262,17 @@ declare
     holder_epoch bigint;
 begin
     select k.* into s from trunkline.subscription k where k.id = parts[1]::int;
+    select k.* into t from trunkline.topic k where k.id = s.topic;
+    -- Before anything is locked: a token that somebody has made up must not hold up a group that is not his.
+    if s.group_name <> a_group or t.name <> a_topic then
+        perform trunkline.refuse(format('token "%s" is of another group', a_token), 'TL008', 'Use it with the group that popped its messages.');
+    end if;
     select h.epoch into holder_epoch from trunkline.holder h where h.subscription = s.id and h.partition = parts[2]::int for no key update;
     if holder_epoch is not null then
         select k.* into g from trunkline.last_grant(s.id, parts[2]::int) k;
     end if;
     if g.epoch is null or g.epoch < an_epoch or g.epoch = an_epoch and g.token <> parts[4]::uuid then
         perform trunkline.refuse(format('there is no batch with token "%s"', a_token), 'TL008', 'Use the token that came with its messages.');
-    elsif a_subscription <> s.id then
-        perform trunkline.refuse(format('token "%s" is of another group', a_token), 'TL008', 'Use it with the group that popped its messages.');
     elsif s.status = 'CANCELLED' then
         perform trunkline.refuse(format('group "%s" was cancelled', s.group_name), 'TL008', 'Drop the batch.');
     elsif greatest(g.epoch, holder_epoch + 1) > an_epoch then
@@ -235,7 +280,6 @@ begin
             using errcode = 'TL009', detail = greatest(g.epoch, holder_epoch),
                   hint = 'It was settled before, or its lease ran out and its messages were given out again.';
     end if;
-    select k.* into strict t from trunkline.topic k where k.id = s.topic;
 end $$;
 
 -- The offsets that a caller names, or all that is left of the batch.
@@ -270,7 +314,7 @@ end $$;
 
 -- Records messages of a batch as done: those at these offsets, or all that are left. What the caller did about them in the same transaction
 -- happens once. Messages of one key of an ordered topic are acknowledged in order. Returns the offsets that are left.
-create function trunkline.ack(a_token text, a_offsets bigint[] default null, a_subscription int default null) returns bigint[]
+create function trunkline.ack(a_token text, a_offsets bigint[] default null, a_group text default null, a_topic text default null) returns bigint[]
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
@@ -282,7 +326,7 @@ declare
     settled bigint[];
 begin
     perform trunkline.check_pull();
-    c := trunkline.claim(a_token, a_subscription);
+    c := trunkline.claim(a_token, a_group, a_topic);
     g := c.g;
     acked := trunkline.part_of(g, a_offsets);
     if isempty(acked) then
@@ -317,7 +361,7 @@ end $$;
 
 -- What nack and reject share. In an ordered topic what comes after a message on its key is handed back with it, and has not failed.
 create function trunkline.hand_back(
-    a_token text, a_offsets bigint[], a_due_at timestamptz, a_error text, a_reject boolean, a_subscription int) returns bigint[]
+    a_token text, a_offsets bigint[], a_due_at timestamptz, a_error text, a_reject boolean, a_group text, a_topic text) returns bigint[]
     language plpgsql
 as $$
 declare
@@ -326,7 +370,7 @@ declare
     failed int8multirange; stopped int8multirange; behind int8multirange;
     offsets bigint[]; keys text[];
 begin
-    c := trunkline.claim(a_token, a_subscription);
+    c := trunkline.claim(a_token, a_group, a_topic);
     g := c.g;
     failed := trunkline.part_of(g, a_offsets);
     if isempty(failed) then
@@ -350,7 +394,8 @@ end $$;
 -- Hands messages of a batch back: they have failed, and come again after the delay, or are given up if they were tried often enough.
 -- Returns the offsets that are left.
 create function trunkline.nack(
-    a_token text, a_offsets bigint[] default null, a_delay interval default '0', a_error text default null, a_subscription int default null)
+    a_token text, a_offsets bigint[] default null, a_delay interval default '0', a_error text default null, a_group text default null,
+    a_topic text default null)
     returns bigint[]
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
@@ -361,22 +406,23 @@ begin
         perform trunkline.refuse(format('a delay of %s is not possible', coalesce(a_delay::text, 'null')), 'TL008', 'Use zero to a year.');
     end if;
     return trunkline.hand_back(
-        a_token, a_offsets, clock_timestamp() + nullif(a_delay, '0'), coalesce(a_error, 'handed back'), false, a_subscription);
+        a_token, a_offsets, clock_timestamp() + nullif(a_delay, '0'), coalesce(a_error, 'handed back'), false, a_group, a_topic);
 end $$;
 
 -- Gives messages of a batch up at once: another try would not help. Returns the offsets that are left.
-create function trunkline.reject(a_token text, a_offsets bigint[] default null, a_error text default null, a_subscription int default null)
+create function trunkline.reject(
+    a_token text, a_offsets bigint[] default null, a_error text default null, a_group text default null, a_topic text default null)
     returns bigint[]
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
 begin
     perform trunkline.check_pull();
-    return trunkline.hand_back(a_token, a_offsets, null, coalesce(a_error, 'rejected'), true, a_subscription);
+    return trunkline.hand_back(a_token, a_offsets, null, coalesce(a_error, 'rejected'), true, a_group, a_topic);
 end $$;
 
 -- Gives a batch a new lease, from now on. Returns when that ends.
-create function trunkline.extend(a_token text, a_lease interval, a_subscription int default null) returns timestamptz
+create function trunkline.extend(a_token text, a_lease interval, a_group text default null, a_topic text default null) returns timestamptz
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
@@ -385,7 +431,7 @@ declare
     g trunkline.grants;
 begin
     perform trunkline.check_pull(a_lease);
-    c := trunkline.claim(a_token, a_subscription);
+    c := trunkline.claim(a_token, a_group, a_topic);
     g := c.g;
     if isempty(g.given) then
         perform trunkline.refuse('nothing is left of this batch', 'TL008', 'Pop the next one.');

@@ -35,6 +35,19 @@ begin
     return key_id;
 end $$;
 
+-- A key that allows everything, if there has never been one. Of servers that start together, one makes it. Null: there is one.
+create function trunkline.create_first_api_key(a_name text, a_hash bytea) returns int
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    lock table trunkline.api_key in share row exclusive mode;
+    if exists (select from trunkline.api_key) then
+        return null;
+    end if;
+    return trunkline.create_api_key(a_name, a_hash, '{READ,PUBLISH,CONSUME,ADMIN}', '*', '*', null);
+end $$;
+
 -- What a key allows, if it is good now.
 create function trunkline.find_api_key(a_hash bytea) returns table (id int, name text, verbs text[], topics text, groups text)
     language sql stable security definer

@@ -30,7 +30,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,7 +96,8 @@ class PullTest {
                         Message.of("t", "three").withContentType("text/x")));
         database.query("select trunkline.publish('t', 'four', headers => '{\"h\": \"v\"}')");
         trunkline.relayNow();
-        List<Delivery<String>> popped = pop(group, 10).deliveries();
+        Batch<String> batch = pop(group, 10);
+        List<Delivery<String>> popped = batch.deliveries();
         List<LogMessage> log = Logs.all(trunkline, "t");
         assertThat(popped.stream().map(Delivery::message).toList())
                 .usingRecursiveFieldByFieldElementComparator()
@@ -104,6 +107,40 @@ class PullTest {
             assertThat(delivery.attempt()).isEqualTo(1);
             assertThat(delivery.group()).isEqualTo("g");
         });
+        group.nack(batch.token(), Duration.ZERO, "again");
+        assertThat(pop(group, 10).deliveries().stream().map(Delivery::message).toList())
+                .as("one by one, since they were tried before")
+                .usingRecursiveFieldByFieldElementComparator()
+                .containsExactlyElementsOf(log);
+    }
+
+    @Test
+    void a_batch_may_begin_and_end_within_what_was_published_together() {
+        PullConsumer<String> group = pull(FROM_BEGINNING);
+        PullConsumer<String> some =
+                trunkline.pull("some", "t", String.class, FROM_BEGINNING.withKeys(Set.of("k3", "k5", "k6", "k249")));
+        trunkline
+                .publisher()
+                .publishAll(IntStream.range(0, 250)
+                        .mapToObj(i -> Message.of("t", "m" + i).withKey("k" + i))
+                        .toList());
+        List<LogMessage> log = Logs.all(trunkline, "t");
+        int at = 0;
+        for (int size : new int[] {30, 150, 1, 69}) {
+            Batch<String> batch = pop(group, size);
+            assertThat(batch.deliveries().stream().map(Delivery::message).toList())
+                    .usingRecursiveFieldByFieldElementComparator()
+                    .containsExactlyElementsOf(log.subList(at, at + size));
+            group.ack(batch.token());
+            at += size;
+        }
+        assertThat(group.pop(10, LONG)).isEmpty();
+        Batch<String> wanted = pop(some, 3);
+        assertThat(texts(wanted)).containsExactly("m3", "m5", "m6");
+        some.ack(wanted.token());
+        assertThat(database.query(
+                        "select convert_from(payload, 'UTF8') from trunkline.pop('some', 't', 10, '1 minute')"))
+                .containsExactly("m249");
     }
 
     @Test

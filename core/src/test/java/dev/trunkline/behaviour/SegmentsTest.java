@@ -74,6 +74,51 @@ class SegmentsTest {
     }
 
     @Test
+    void a_tail_goes_on_where_another_had_come_as_long_as_that_is_kept() throws Exception {
+        trunkline.topics().create(TopicConfiguration.queue("other").withPartitions(1));
+        var tail = trunkline.log().tail("t");
+        String beginning = tail.position();
+        publish(0, 3);
+        assertThat(tail.poll(Duration.ofSeconds(60))).hasSize(3);
+        String position = tail.position();
+        publish(3, 5);
+        assertThat(trunkline.log().resume("t", position).poll(Duration.ofSeconds(60)))
+                .extracting(LogMessage::text)
+                .containsExactly("m3", "m4");
+        assertThat(trunkline.log().resume("t", beginning).poll(Duration.ofSeconds(60)))
+                .hasSize(5);
+        assertThatThrownBy(() -> trunkline.log().resume("other", position))
+                .isInstanceOf(IllegalArgumentException.class);
+        roll();
+        publish(5, 6);
+        drop("5");
+        assertThatThrownBy(() -> trunkline.log().resume("t", position)).isInstanceOf(OffsetOutOfRangeException.class);
+        trunkline.topics().drop("t");
+        trunkline.topics().create(TopicConfiguration.queue("t").withPartitions(1));
+        assertThatThrownBy(() -> trunkline.log().resume("t", beginning))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no position in topic \"t\"");
+    }
+
+    @Test
+    void large_messages_are_read_and_followed_a_few_at_a_time() throws Exception {
+        String large = "x".repeat(900_000);
+        for (int i = 0; i < 40; i++) {
+            trunkline.publisher().publish(Message.of("t", large));
+        }
+        List<LogMessage> read = trunkline.log().read("t", 0, 0, 1_000);
+        assertThat(read).hasSizeBetween(16, 39);
+        var tail = trunkline.log().fromBeginning("t");
+        int told = 0;
+        while (told < 40) {
+            List<LogMessage> some = tail.poll(Duration.ofSeconds(60));
+            assertThat(some).hasSizeBetween(1, 24).first().matches(first -> first.payload().length == 900_000);
+            assertThat(some.getFirst().offset()).isEqualTo(told);
+            told += some.size();
+        }
+    }
+
+    @Test
     void an_emptied_log_does_not_start_again() {
         publish(0, 5);
         roll();

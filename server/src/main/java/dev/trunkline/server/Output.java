@@ -1,8 +1,6 @@
 package dev.trunkline.server;
 
 import dev.trunkline.LogMessage;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -64,13 +62,37 @@ public final class Output {
                         () -> fields.put("base64", Base64.getEncoder().encodeToString(payload)));
     }
 
-    /** The text of bytes, if they are UTF-8. Many are not, so that is no exception. */
+    /** The text of bytes, if they are UTF-8. */
     public static Optional<String> text(byte[] bytes) {
-        CharBuffer text = CharBuffer.allocate(bytes.length);
-        boolean whole = StandardCharsets.UTF_8
-                .newDecoder()
-                .decode(ByteBuffer.wrap(bytes), text, true)
-                .isUnderflow();
-        return whole ? Optional.of(text.flip().toString()) : Optional.empty();
+        return isUtf8(bytes) ? Optional.of(new String(bytes, StandardCharsets.UTF_8)) : Optional.empty();
+    }
+
+    /** Many payloads are not, and most of those show it in their first bytes: what decodes and fails is three times as slow. */
+    private static boolean isUtf8(byte[] bytes) {
+        int i = 0;
+        while (i < bytes.length) {
+            int first = bytes[i++];
+            if (first >= 0) {
+                continue;
+            }
+            int more = first >= (byte) 0xF0 ? 3 : first >= (byte) 0xE0 ? 2 : 1;
+            if (first < (byte) 0xC2 || first > (byte) 0xF4 || bytes.length - i < more) {
+                return false;
+            }
+            // The second byte has bounds of its own: nothing is longer than it has to be, half a character, or beyond
+            // the last one.
+            int second = bytes[i] & 0xFF;
+            int least = first == (byte) 0xE0 ? 0xA0 : first == (byte) 0xF0 ? 0x90 : 0x80;
+            int most = first == (byte) 0xED ? 0x9F : first == (byte) 0xF4 ? 0x8F : 0xBF;
+            if (second < least || second > most) {
+                return false;
+            }
+            for (int end = i++ + more; i < end; i++) {
+                if (bytes[i] >= (byte) 0xC0) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 }

@@ -22,6 +22,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +43,24 @@ final class ApiKeys implements Guard {
     private final SecureRandom random = new SecureRandom();
     /** By the hash of its key. */
     private final Map<String, Known> known = new ConcurrentHashMap<>();
+    /** Who is not known may be anybody, any number of times: the database is asked for one of them at a time. */
+    private final Semaphore stranger = new Semaphore(1);
 
-    private record Known(Caller caller, long since) {}
+    /** Somebody whose key was good, and when that was asked for last; by one request at a time. */
+    private static final class Known {
+        private final ReentrantLock asking = new ReentrantLock();
+        private volatile Caller caller;
+        private volatile long since;
+
+        private Known(Caller caller, long since) {
+            this.caller = caller;
+            this.since = since;
+        }
+
+        private boolean isFresh() {
+            return System.nanoTime() - since < TRUST.toNanos();
+        }
+    }
 
     ApiKeys(DataSource source, String schema) {
         this.source = source;
@@ -66,11 +85,31 @@ final class ApiKeys implements Guard {
     /** A new key: what it is called by is known now and never again. */
     record CreatedKey(int id, String key) {}
 
-    CreatedKey create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Instant expiresAt)
-            throws SQLException {
+    /** A key for everything, if there is none at all: somebody must be able to give others. Of servers that start together, one gives it. */
+    Optional<CreatedKey> createFirst() throws SQLException {
+        String key = random();
+        try (Connection connection = source.getConnection();
+                PreparedStatement call =
+                        connection.prepareStatement("select " + schema + ".create_first_api_key(?, ?)")) {
+            call.setString(1, "first");
+            call.setBytes(2, hash(key));
+            try (ResultSet row = call.executeQuery()) {
+                row.next();
+                int id = row.getInt(1);
+                return row.wasNull() ? Optional.empty() : Optional.of(new CreatedKey(id, key));
+            }
+        }
+    }
+
+    private String random() {
         byte[] secret = new byte[BYTES];
         random.nextBytes(secret);
-        String key = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
+        return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
+    }
+
+    CreatedKey create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Instant expiresAt)
+            throws SQLException {
+        String key = random();
         try (Connection connection = source.getConnection();
                 PreparedStatement call =
                         connection.prepareStatement("select " + schema + ".create_api_key(?, ?, ?, ?, ?, ?)")) {
@@ -99,16 +138,51 @@ final class ApiKeys implements Guard {
         byte[] hash = hash(key);
         String name = HexFormat.of().formatHex(hash);
         Known lately = known.get(name);
-        if (lately != null && System.nanoTime() - lately.since < TRUST.toNanos()) {
+        return lately == null ? meet(name, hash) : askAgain(lately, name, hash);
+    }
+
+    private Optional<Caller> meet(String name, byte[] hash) throws SQLException {
+        try {
+            if (!stranger.tryAcquire(TRUST.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new Problem(429, "too many who are not known ask at once: try again");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Problem(503, "the server stops");
+        }
+        try {
+            long since = System.nanoTime();
+            Optional<Caller> found = ask(hash);
+            if (known.size() >= MOST_KNOWN) {
+                known.clear();
+            }
+            found.ifPresent(caller -> known.put(name, new Known(caller, since)));
+            return found;
+        } finally {
+            stranger.release();
+        }
+    }
+
+    private Optional<Caller> askAgain(Known lately, String name, byte[] hash) throws SQLException {
+        if (lately.isFresh()) {
             return Optional.of(lately.caller);
         }
-        long since = System.nanoTime();
-        Optional<Caller> found = ask(hash);
-        if (known.size() >= MOST_KNOWN) {
-            known.clear();
+        lately.asking.lock();
+        try {
+            if (!lately.isFresh()) {
+                long since = System.nanoTime();
+                Optional<Caller> found = ask(hash);
+                if (found.isEmpty()) {
+                    known.remove(name);
+                    return found;
+                }
+                lately.caller = found.get();
+                lately.since = since;
+            }
+            return Optional.of(lately.caller);
+        } finally {
+            lately.asking.unlock();
         }
-        found.ifPresentOrElse(caller -> known.put(name, new Known(caller, since)), () -> known.remove(name));
-        return found;
     }
 
     private Optional<Caller> ask(byte[] hash) throws SQLException {

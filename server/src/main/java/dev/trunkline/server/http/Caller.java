@@ -17,9 +17,21 @@ record Caller(String name, Set<Verb> verbs, String topics, String groups) {
     /** Who asks where nobody has to say who he is. */
     static final Caller ANYBODY = new Caller("anybody", Set.of(Verb.values()), "*", "*");
 
-    /** Whether he may do something to a topic, or a group of it; null: to none in particular, which only who may do it to all may. */
+    /** Whether he may do something to what is asked for. */
+    boolean may(Verb verb, Exchange exchange) {
+        return may(
+                verb,
+                exchange.has("topic") ? exchange.path("topic") : null,
+                exchange.has("group") ? exchange.path("group") : null);
+    }
+
+    /**
+     * Whether he may do something to a topic, or a group of it; null: to none in particular, which only who may do it to all may. What is said of groups does not
+     * keep anybody from publishing to a topic or reading it; but to change it is to change all its groups.
+     */
     boolean may(Verb verb, @Nullable String topic, @Nullable String group) {
-        return verbs.contains(verb) && fits(topics, topic) && (group == null || fits(groups, group));
+        boolean ofGroups = topic == null || group != null || verb == Verb.ADMIN;
+        return verbs.contains(verb) && fits(topics, topic) && (!ofGroups || fits(groups, group));
     }
 
     private static boolean fits(String pattern, @Nullable String name) {

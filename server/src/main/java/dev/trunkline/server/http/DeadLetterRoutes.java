@@ -5,6 +5,7 @@ import dev.trunkline.DeadLetters;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.Output;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,10 @@ final class DeadLetterRoutes {
 
     private static final String LETTERS = "/v1/topics/{topic}/groups/{group}/dead-letters";
     private static final String LETTER = LETTERS + "/{id}";
+    /** A page ends when its payloads have so many bytes. */
+    private static final long MOST_BYTES = 16L << 20;
+
+    private static final int AT_ONCE = 16;
 
     private final Trunkline trunkline;
 
@@ -98,10 +103,21 @@ final class DeadLetterRoutes {
 
     private void list(Exchange exchange) throws Exception {
         int limit = (int) exchange.number(Page.LIMIT);
-        List<Letter> found = letters(exchange).list(exchange.number(Page.AFTER), limit + 1).stream()
-                .map(Letter::of)
-                .toList();
-        exchange.answer(Route.OK, Page.of(found, limit, letter -> "" + letter.id()));
+        DeadLetters letters = letters(exchange);
+        List<Letter> found = new ArrayList<>();
+        long after = exchange.number(Page.AFTER);
+        long bytes = 0;
+        List<DeadLetter> some;
+        do {
+            some = letters.list(after, Math.min(AT_ONCE, limit - found.size()));
+            for (DeadLetter letter : some) {
+                found.add(Letter.of(letter));
+                after = letter.id();
+                bytes += letter.payload().length;
+            }
+        } while (!some.isEmpty() && found.size() < limit && bytes < MOST_BYTES);
+        boolean more = !letters.list(after, 1).isEmpty();
+        exchange.answer(Route.OK, new Page<>(found, more ? "" + after : null));
     }
 
     private void get(Exchange exchange) throws Exception {
@@ -119,7 +135,14 @@ final class DeadLetterRoutes {
             @Nullable String text,
             @Nullable String base64,
             @Nullable String contentType,
-            @Nullable Map<String, String> headers) {}
+            @Nullable Map<String, String> headers)
+            implements Decisions.Discreet {
+
+        @Override
+        public Edit withoutPayload() {
+            return new Edit(null, null, null, contentType, null);
+        }
+    }
 
     private void edit(Exchange exchange) throws Exception {
         Edit edit = exchange.body(Edit.class);

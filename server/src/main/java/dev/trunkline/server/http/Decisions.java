@@ -1,5 +1,6 @@
 package dev.trunkline.server.http;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -13,6 +14,8 @@ import javax.sql.DataSource;
 /** Who has decided what. Never what a message or a key says. */
 final class Decisions {
 
+    private static final int LONGEST = 2_000;
+
     private final DataSource source;
     private final String schema;
 
@@ -25,7 +28,7 @@ final class Decisions {
      * Something that was decided.
      *
      * @param what the route
-     * @param target the path, as it was sent
+     * @param target the path, as it was sent, and what was said with it
      */
     record Decision(long id, Instant at, String who, String what, String target) {}
 
@@ -35,7 +38,30 @@ final class Decisions {
                 .answers(Route.OK, Page.of(Decision.class));
     }
 
-    void note(String who, Route what, String target) throws SQLException {
+    /** Before it is done, with what the body says, if there is to be one: what nobody can be held to does not happen. */
+    void noteBefore(Exchange exchange, Caller who, Route what) throws SQLException {
+        String path = exchange.rawPath();
+        if (what.bodies().isEmpty()) {
+            note(who.name(), what, path);
+        } else {
+            exchange.note(body -> note(who.name(), what, path + " " + said(body)));
+        }
+    }
+
+    /** What was said, without what a message is to say. */
+    private static String said(Object body) {
+        Object shown = body instanceof Discreet discreet ? discreet.withoutPayload() : body;
+        // Half a character can not be stored.
+        String said = new String(Json.SHORT.writeValueAsBytes(shown), StandardCharsets.UTF_8);
+        return said.length() <= LONGEST ? said : said.substring(0, LONGEST) + "…";
+    }
+
+    /** A body that says what a message is to say. */
+    interface Discreet {
+        Object withoutPayload();
+    }
+
+    private void note(String who, Route what, String target) throws SQLException {
         try (Connection connection = source.getConnection();
                 PreparedStatement call = connection.prepareStatement("select " + schema + ".note_decision(?, ?, ?)")) {
             call.setString(1, who);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** An answer of server-sent events, and a sign of life where there are none for a while. */
 final class Events implements AutoCloseable {
@@ -19,9 +20,20 @@ final class Events implements AutoCloseable {
         alive();
     }
 
-    /** Tells something; it is sent at the next {@link #flush}. */
-    void tell(String event, String id, Object data) throws IOException {
-        write("event: " + event + "\nid: " + id + "\ndata: ");
+    /** @param id what who is cut off before anything is told comes back with */
+    Events(Exchange exchange, String id) throws IOException {
+        this.out = exchange.stream(TYPE);
+        write("id: " + id + "\n");
+        alive();
+    }
+
+    /**
+     * Tells something; it is sent at the next {@link #flush}.
+     *
+     * @param id null: as before
+     */
+    void tell(String event, @Nullable String id, Object data) throws IOException {
+        write("event: " + event + (id == null ? "" : "\nid: " + id) + "\ndata: ");
         out.write(Json.MAPPER.writeValueAsBytes(data));
         write("\n\n");
     }

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,22 +31,83 @@ final class Exchange {
     static final String LINES = "application/x-ndjson";
 
     private static final long MOST_DISCARDED = 1024 * 1024;
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(60);
+    private static final Duration MOMENT = Duration.ofSeconds(2);
 
     private final Request request;
     private final Response response;
-    private final Map<String, String> path;
     private final long mostBytes;
+    private final Body body;
+    private Map<String, String> path = Map.of();
+    private Leave leave = () -> true;
+    private @Nullable Noting noting;
     private @Nullable Fields query;
 
-    /** @param path what stands for the names in the route's template */
-    Exchange(Request request, Response response, Map<String, String> path, long mostBytes) {
+    Exchange(Request request, Response response, long mostBytes) {
         this.request = request;
         this.response = response;
-        this.path = path;
         this.mostBytes = mostBytes;
+        this.body = new Body(request);
+    }
+
+    /** What is asked for is known. */
+    void found(Router.Found found) {
+        path = found.path();
+        RequestMeter.note(request, found.route());
+    }
+
+    /** Whether a caller may still do what he asked for. */
+    @FunctionalInterface
+    interface Leave {
+        boolean holds() throws SQLException;
+    }
+
+    void allow(Leave asLongAs) {
+        leave = asLongAs;
+    }
+
+    /** Whether the caller may still do it: what he shows is good for a while, and may be revoked. To be asked by what takes long. */
+    boolean isStillAllowed() throws SQLException {
+        try {
+            return leave.holds();
+        } catch (Problem e) {
+            if (e.status() == 401) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** @throws Problem if he may not, or nobody can say */
+    void requireStillAllowed() {
+        boolean allowed;
+        try {
+            allowed = isStillAllowed();
+        } catch (SQLException e) {
+            throw Problem.of(e).orElseThrow(() -> new IllegalStateException(e));
+        }
+        if (!allowed) {
+            throw new Problem(401, "this key was good when you began, and is not any more");
+        }
     }
 
     // ---- what is asked ----
+
+    String method() {
+        return request.getMethod();
+    }
+
+    /** The path as it was sent. */
+    String rawPath() {
+        return request.getHttpURI().getPath();
+    }
+
+    /** What the caller calls this server; empty if he does not. */
+    String host() {
+        String host = request.getHttpURI().getHost();
+        return host == null ? "" : host;
+    }
 
     /** A part of the path. */
     String path(String name) {
@@ -134,44 +197,62 @@ final class Exchange {
     }
 
     /** The body, as far as it may go. */
-    InputStream body() {
+    private InputStream body() {
         if (request.getLength() > mostBytes) {
-            throw LimitedStream.tooLong(mostBytes);
+            throw Body.tooLong(mostBytes);
         }
-        return new LimitedStream(Content.Source.asInputStream(request), mostBytes, System::nanoTime);
+        return body.limited(mostBytes, LONGEST);
     }
 
     /**
      * Before a refusal: a body that is not read to its end would spoil what the caller sends next on the same connection. Of one that is long, or does not come,
      * not more is read: then the connection ends, and who is still sending may not hear why.
      */
-    void discardBody() throws IOException {
+    void discardBody() {
         boolean endless = request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING);
         try {
-            if (!endless && request.getLength() <= MOST_DISCARDED) {
-                new LimitedStream(Content.Source.asInputStream(request), MOST_DISCARDED, System::nanoTime)
-                        .transferTo(OutputStream.nullOutputStream());
+            if (!endless && !body.isLate() && request.getLength() <= MOST_DISCARDED) {
+                body.limited(MOST_DISCARDED, MOMENT).transferTo(OutputStream.nullOutputStream());
                 return;
             }
-        } catch (Problem tooSlow) {
+        } catch (Problem | IOException notToBeHad) {
             // It is the same as one that is too long.
         }
         response.getHeaders().put(HttpHeader.CONNECTION, "close");
     }
 
-    /** The body, however long it is. Whoever reads it keeps none of it. */
-    InputStream endlessBody() {
-        return Content.Source.asInputStream(request);
+    /**
+     * The body, however long it is. Whoever reads it keeps none of it.
+     *
+     * @param beforeWaiting what is done when nothing of it is there
+     */
+    InputStream endlessBody(Runnable beforeWaiting) {
+        return body.endless(LONGEST_SILENCE, beforeWaiting);
+    }
+
+    /** Is told what a body says, before anything is done about it. */
+    @FunctionalInterface
+    interface Noting {
+        void of(Object body) throws SQLException;
+    }
+
+    void note(Noting how) {
+        noting = how;
     }
 
     /** The body as JSON. */
-    <T> T body(Class<T> type) {
+    <T> T body(Class<T> type) throws SQLException {
         requireJson();
+        T said;
         try {
-            return type.cast(required(Json.MAPPER.readerFor(type).readValue(body())));
+            said = type.cast(required(Json.MAPPER.readerFor(type).readValue(body())));
         } catch (JacksonException e) {
             throw Json.problem(e);
         }
+        if (noting != null) {
+            noting.of(said);
+        }
+        return said;
     }
 
     /** The body as JSON: a value, or an array of several. Some may be null. */

@@ -5,7 +5,10 @@ import dev.trunkline.ConsumerGroupAdmin.GroupState;
 import dev.trunkline.GroupStatus;
 import dev.trunkline.Start;
 import dev.trunkline.Trunkline;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Base64;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +28,7 @@ final class GroupRoutes {
     List<Route> all() {
         return List.of(
                 Route.of("GET", "/v1/groups", Verb.READ, "lists groups, by topic and name", this::list)
+                        .query(Page.AFTER_TEXT, Page.LIMIT)
                         .answers(Route.OK, Page.of(Group.class)),
                 Route.of("GET", GROUP, Verb.READ, "tells how a group is", this::get)
                         .answers(Route.OK, Group.class),
@@ -87,8 +91,35 @@ final class GroupRoutes {
     }
 
     private void list(Exchange exchange) throws Exception {
+        String after = exchange.text(Page.AFTER_TEXT).map(GroupRoutes::decoded).orElse("");
+        int limit = (int) exchange.number(Page.LIMIT);
+        List<GroupState> found = admin.groups().stream()
+                .filter(group -> order(group).compareTo(after) > 0)
+                .sorted(Comparator.comparing(GroupRoutes::order))
+                .limit(limit + 1L)
+                .toList();
+        Page<GroupState> page = Page.of(found, limit, GroupRoutes::encoded);
         exchange.answer(
-                Route.OK, Page.all(admin.groups().stream().map(Group::of).toList()));
+                Route.OK, new Page<>(page.items().stream().map(Group::of).toList(), page.next()));
+    }
+
+    /** Topic, then group. */
+    private static String order(GroupState group) {
+        return group.topic() + '\0' + group.name();
+    }
+
+    private static String encoded(GroupState last) {
+        return Base64.getUrlEncoder()
+                .withoutPadding()
+                .encodeToString(order(last).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String decoded(String after) {
+        try {
+            return new String(Base64.getUrlDecoder().decode(after), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw Problem.of("after", "it is not where a page ended");
+        }
     }
 
     private void get(Exchange exchange) throws Exception {
@@ -123,7 +154,7 @@ final class GroupRoutes {
         if (move.to == null) {
             throw Problem.of("to", "say where to: beginning, now, offset:N, message:ID, or a time");
         }
-        Start to = Start.parse(move.to);
+        Start to = PullRoutes.place("to", move.to);
         boolean dry = Boolean.TRUE.equals(move.dryRun);
         boolean force = Boolean.TRUE.equals(move.force);
         if (move.partition != null && (dry || !force)) {

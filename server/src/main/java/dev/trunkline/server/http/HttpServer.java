@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import org.eclipse.jetty.http.HttpHeader;
@@ -120,8 +119,9 @@ public final class HttpServer implements AutoCloseable {
         List<Route> routes = new ArrayList<>();
         routes.add(Route.open("GET", "/health", "tells whether the server lives", HttpServer::up)
                 .answers(Route.OK, Status.class));
+        Readiness readiness = new Readiness(() -> trunkline.topics().find(""));
         routes.add(Route.open("GET", "/ready", "tells whether it can serve: its database answers", exchange -> {
-                    trunkline.topics().find("");
+                    readiness.require();
                     up(exchange);
                 })
                 .answers(Route.OK, Status.class));
@@ -134,11 +134,12 @@ public final class HttpServer implements AutoCloseable {
         keys.ifPresent(known -> routes.addAll(new KeyRoutes(known).all()));
         decisions.ifPresent(known -> routes.add(known.route()));
         List<Route> told = List.copyOf(routes);
+        byte[] document = Json.MAPPER.writeValueAsBytes(OpenApi.of(told));
         routes.add(Route.open(
                 "GET",
                 "/openapi.json",
                 "tells what can be asked",
-                exchange -> exchange.answer(Route.OK, OpenApi.of(told))));
+                exchange -> exchange.answer(Route.OK, Exchange.JSON, document)));
         return routes;
     }
 
@@ -179,66 +180,65 @@ public final class HttpServer implements AutoCloseable {
     private final class Front extends Handler.Abstract {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
-            Exchange bare = new Exchange(request, response, Map.of(), mostBytes);
+            Exchange exchange = new Exchange(request, response, mostBytes);
             try {
                 secure(response);
-                serve(request, response);
+                serve(exchange);
                 callback.succeeded();
             } catch (Exception e) {
-                refuse(request, bare, e, callback);
+                refuse(request, exchange, e, callback);
             }
             return true;
         }
     }
 
-    private void serve(Request request, Response response) throws Exception {
-        Router.Found found =
-                router.find(request.getMethod(), request.getHttpURI().getPath());
-        RequestMeter.note(request, found.route());
-        Exchange exchange = new Exchange(request, response, found.path(), mostBytes);
-        Optional<Verb> verb = found.route().verb();
-        if (verb.isEmpty()) {
-            exchange.requireKnown(found.route().query());
-            found.route().action().on(exchange);
+    private void serve(Exchange exchange) throws Exception {
+        if (guard.isEmpty()) {
+            Neighbours.require(exchange);
+        }
+        Router.Found found = router.find(exchange.method(), exchange.rawPath());
+        Route route = found.route();
+        exchange.found(found);
+        if (route.verb().isEmpty()) {
+            exchange.requireKnown(route.query());
+            route.action().on(exchange);
             return;
         }
-        Caller caller = monitoring.isOf(found.route())
-                ? readers.authorize(exchange, () -> authorize(exchange, verb.get()))
-                : authorize(exchange, verb.get());
-        exchange.requireKnown(found.route().query());
-        if (decisions.isPresent()
-                && verb.get() == Verb.ADMIN
-                && !request.getMethod().equals("GET")) {
-            // Before it is done: what nobody can be held to does not happen.
-            decisions
-                    .get()
-                    .note(caller.name(), found.route(), request.getHttpURI().getPath());
+        Verb verb = route.verb().get();
+        Caller caller = monitoring.isOf(route)
+                ? readers.authorize(exchange, () -> authorize(exchange, verb))
+                : authorize(exchange, verb);
+        exchange.allow(() -> caller(exchange).may(verb, exchange));
+        exchange.requireKnown(route.query());
+        if (decisions.isPresent() && verb == Verb.ADMIN && !route.method().equals("GET")) {
+            decisions.get().noteBefore(exchange, caller, route);
         }
-        found.route().action().on(exchange);
+        route.action().on(exchange);
     }
 
     /** Who may do nothing of the kind at all is told no more than that. */
     private Caller authorize(Exchange exchange, Verb verb) throws SQLException {
-        Caller caller = guard.isEmpty() ? Caller.ANYBODY : caller(exchange, guard.get());
+        Caller caller = caller(exchange);
         if (!rates.allow(caller.name(), System.nanoTime())) {
-            exchange.header(HttpHeader.RETRY_AFTER, "1");
             throw new Problem(
                     429, "more requests in a second than this server allows: send several messages with each");
         }
-        String topic = exchange.has("topic") ? exchange.path("topic") : null;
-        String group = exchange.has("group") ? exchange.path("group") : null;
-        if (!caller.may(verb, topic, group)) {
+        if (!caller.may(verb, exchange)) {
             throw new Problem(403, "this key does not allow to " + verb.name().toLowerCase(Locale.ROOT) + " here");
         }
         return caller;
     }
 
-    private static Caller caller(Exchange exchange, Guard guard) throws SQLException {
+    private Caller caller(Exchange exchange) throws SQLException {
+        if (guard.isEmpty()) {
+            return Caller.ANYBODY;
+        }
         String header = exchange.header("Authorization").orElse("");
         if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
             throw new Problem(401, "say who you are: Authorization: Bearer KEY");
         }
-        return guard.find(header.substring(BEARER.length()).strip())
+        return guard.get()
+                .find(header.substring(BEARER.length()).strip())
                 .orElseThrow(() -> new Problem(401, "this key is not known, or not good any more"));
     }
 
@@ -271,8 +271,11 @@ public final class HttpServer implements AutoCloseable {
         }
         try {
             exchange.discardBody();
-            if (problem.status() == 401) {
-                exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
+            switch (problem.status()) {
+                case 401 -> exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
+                case 405 -> exchange.header(HttpHeader.ALLOW, problem.allowed());
+                case 429, 503 -> exchange.header(HttpHeader.RETRY_AFTER, "1");
+                default -> {}
             }
             exchange.answer(problem.status(), PROBLEM, Json.MAPPER.writeValueAsBytes(problem.document()));
             callback.succeeded();
@@ -284,7 +287,7 @@ public final class HttpServer implements AutoCloseable {
     /** What could not even be read as a request. */
     private boolean refuseUnread(Request request, Response response, Callback callback) {
         int status = response.getStatus() < 400 ? 400 : response.getStatus();
-        Exchange exchange = new Exchange(request, response, Map.of(), mostBytes);
+        Exchange exchange = new Exchange(request, response, mostBytes);
         try {
             exchange.header(HttpHeader.CONNECTION, "close");
             exchange.answer(

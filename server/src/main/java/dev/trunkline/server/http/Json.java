@@ -1,5 +1,6 @@
 package dev.trunkline.server.http;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.IOException;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
@@ -15,6 +16,7 @@ import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.type.LogicalType;
 
 /** How requests are read, strictly, and answers are written. */
@@ -47,6 +49,13 @@ final class Json {
                     config -> config.setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
                             .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
                             .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
+            .addModule(new SimpleModule().addSerializer(new InstantWriter()))
+            .build();
+
+    /** What is null is left out. */
+    static final JsonMapper SHORT = MAPPER.rebuild()
+            .changeDefaultPropertyInclusion(
+                    its -> JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
             .build();
 
     private Json() {}

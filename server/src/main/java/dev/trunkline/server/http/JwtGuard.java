@@ -2,7 +2,7 @@ package dev.trunkline.server.http;
 
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSAlgorithm;
-import com.nimbusds.jose.RemoteKeySourceException;
+import com.nimbusds.jose.KeySourceException;
 import com.nimbusds.jose.jwk.source.JWKSource;
 import com.nimbusds.jose.jwk.source.JWKSourceBuilder;
 import com.nimbusds.jose.proc.BadJOSEException;
@@ -53,7 +53,7 @@ final class JwtGuard implements Guard {
     public Optional<Caller> find(String token) {
         try {
             return Optional.of(caller(processor.process(token, null)));
-        } catch (RemoteKeySourceException e) {
+        } catch (KeySourceException e) {
             log.warn("the keys of JWTs can not be fetched: {}", e.getMessage());
             throw new Problem(503, "the issuer's keys can not be fetched: try again");
         } catch (ParseException | BadJOSEException | JOSEException e) {

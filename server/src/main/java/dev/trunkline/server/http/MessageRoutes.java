@@ -31,6 +31,8 @@ final class MessageRoutes {
     private static final Parameter BEGINNING =
             Parameter.word("from", "where to begin: now, if nothing is said", List.of("now", "beginning"));
 
+    private static final String LAST_EVENT_ID = "Last-Event-ID";
+
     /** So many lines are published together, and so many bytes of them are kept at most. */
     private static final int LINES_AT_ONCE = 500;
 
@@ -74,7 +76,7 @@ final class MessageRoutes {
                                 "GET",
                                 "/v1/topics/{topic}/tail",
                                 Verb.READ,
-                                "follows a topic: an event for each message",
+                                "follows a topic: an event for each message; header Last-Event-ID: from where the last one had come",
                                 this::tail)
                         .query(BEGINNING)
                         .answers(Route.OK, Events.TYPE, Messages.ReadMessage.class));
@@ -141,38 +143,64 @@ final class MessageRoutes {
 
     /** Nothing of it is kept longer than until it is published, so it may be endless. */
     private void publishLines(Exchange exchange) throws Exception {
-        String topic = exchange.path("topic");
-        Optional<String> idempotency = exchange.header("Idempotency-Key");
-        long published = 0;
+        Lines waiting = new Lines(exchange);
         long line = 0;
-        TraceContext trace = TraceContext.of(exchange);
-        List<Message> waiting = new ArrayList<>();
-        try (LineLimit in = new LineLimit(exchange.endlessBody(), BYTES_AT_ONCE);
+        try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish), BYTES_AT_ONCE);
                 MappingIterator<Messages.NewMessage> lines =
                         Json.MAPPER.readerFor(Messages.NewMessage.class).readValues((InputStream) in)) {
-            long bytesBefore = 0;
             while (lines.hasNextValue()) {
-                waiting.add(trace.onto(message(lines.nextValue(), topic, line, ":" + line, idempotency)));
+                waiting.add(lines.nextValue(), line, in.count());
                 line++;
                 in.begin();
-                if (waiting.size() >= LINES_AT_ONCE || in.count() - bytesBefore >= BYTES_AT_ONCE) {
-                    published += publisher.publishAll(waiting).size();
-                    waiting.clear();
-                    bytesBefore = in.count();
-                }
             }
-            if (!waiting.isEmpty()) {
-                published += publisher.publishAll(waiting).size();
-            }
+            waiting.publish();
         } catch (JacksonException e) {
-            throw Json.problem(e).with("message", line).with("published", published);
+            throw Json.problem(e).with("message", line).with("published", waiting.published);
         } catch (RuntimeException e) {
-            long before = published;
             throw Problem.of(e)
-                    .map(problem -> (RuntimeException) problem.with("published", before))
+                    .map(problem -> (RuntimeException) problem.with("published", waiting.published))
                     .orElse(e);
         }
-        exchange.answer(Route.CREATED, new Accepted(published, null));
+        exchange.answer(Route.CREATED, new Accepted(waiting.published, null));
+    }
+
+    /** Lines that have come and are not published yet. They are published when there are enough, or no more is there. */
+    private final class Lines {
+        private final Exchange exchange;
+        private final String topic;
+        private final Optional<String> idempotency;
+        private final TraceContext trace;
+        private final List<Message> waiting = new ArrayList<>();
+        private long bytesBefore;
+        private long published;
+
+        private Lines(Exchange exchange) {
+            this.exchange = exchange;
+            this.topic = exchange.path("topic");
+            this.idempotency = exchange.header("Idempotency-Key");
+            this.trace = TraceContext.of(exchange);
+        }
+
+        /** @param bytes that have come up to its end */
+        void add(Messages.@Nullable NewMessage wish, long line, long bytes) {
+            waiting.add(trace.onto(message(wish, topic, line, ":" + line, idempotency)));
+            if (waiting.size() >= LINES_AT_ONCE || bytes - bytesBefore >= BYTES_AT_ONCE) {
+                publish();
+                bytesBefore = bytes;
+            }
+        }
+
+        void publish() {
+            if (waiting.isEmpty()) {
+                return;
+            }
+            exchange.requireStillAllowed();
+            if (stopping.getAsBoolean()) {
+                throw new Problem(503, "the server stops: send what is not published to another one, or later");
+            }
+            published += publisher.publishAll(waiting).size();
+            waiting.clear();
+        }
     }
 
     private void read(Exchange exchange) throws Exception {
@@ -186,17 +214,28 @@ final class MessageRoutes {
                 new Excerpt(found.stream().map(Messages.ReadMessage::of).toList(), from + found.size()));
     }
 
+    /** Who comes back says where he was, and gets what came since; the last few again, if he was cut off in the midst of them. */
     private void tail(Exchange exchange) throws Exception {
         String topic = exchange.path("topic");
-        Log.Tail tail =
-                exchange.text(BEGINNING).orElse("now").equals("now") ? log.tail(topic) : log.fromBeginning(topic);
-        try (Events events = new Events(exchange)) {
+        boolean fromNow = exchange.text(BEGINNING).orElse("now").equals("now");
+        Optional<String> position = exchange.header(LAST_EVENT_ID).filter(its -> !its.isEmpty());
+        Log.Tail tail;
+        try {
+            tail = position.isPresent()
+                    ? log.resume(topic, position.get())
+                    : fromNow ? log.tail(topic) : log.fromBeginning(topic);
+        } catch (IllegalArgumentException e) {
+            throw Problem.of(LAST_EVENT_ID, String.valueOf(e.getMessage()));
+        }
+        try (Events events = new Events(exchange, tail.position())) {
             long quiet = 0;
-            while (!stopping.getAsBoolean()) {
+            while (!stopping.getAsBoolean() && exchange.isStillAllowed()) {
                 List<LogMessage> messages = tail.poll(STEP);
-                for (LogMessage message : messages) {
+                for (int i = 0; i < messages.size(); i++) {
                     events.tell(
-                            "message", message.partition() + "@" + message.offset(), Messages.ReadMessage.of(message));
+                            "message",
+                            i < messages.size() - 1 ? null : tail.position(),
+                            Messages.ReadMessage.of(messages.get(i)));
                 }
                 quiet = messages.isEmpty() ? quiet + STEP.toMillis() : 0;
                 if (!messages.isEmpty()) {

@@ -1,5 +1,6 @@
 package dev.trunkline.server.http;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Message;
 import dev.trunkline.Priority;
@@ -125,11 +126,12 @@ final class Messages {
     }
 
     /**
-     * A message as it is told.
+     * A message as it is told; what it does not have is left out.
      *
      * @param text what it says, if that is text
      * @param base64 if it is not
      */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     record ReadMessage(
             int partition,
             Priority priority,

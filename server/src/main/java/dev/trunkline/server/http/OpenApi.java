@@ -1,5 +1,6 @@
 package dev.trunkline.server.http;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.lang.reflect.AnnotatedType;
@@ -181,8 +182,10 @@ final class OpenApi {
                 String field = Optional.ofNullable(component.getAccessor().getAnnotation(JsonProperty.class))
                         .map(JsonProperty::value)
                         .orElse(component.getName());
-                properties.put(field, property(java, component, told));
-                if (told) {
+                boolean leftOut =
+                        raw.isAnnotationPresent(JsonInclude.class) && isNullable(component.getAnnotatedType());
+                properties.put(field, property(java, component, told, leftOut));
+                if (told && !leftOut) {
                     required.add(field);
                 }
             }
@@ -195,7 +198,8 @@ final class OpenApi {
         return reference(name);
     }
 
-    private Map<String, Object> property(JavaType owner, RecordComponent component, boolean told) {
+    /** @param leftOut whether it is left out instead of null */
+    private Map<String, Object> property(JavaType owner, RecordComponent component, boolean told, boolean leftOut) {
         Type type = component.getGenericType();
         Map<String, Object> schema =
                 schema(Json.MAPPER.getTypeFactory().resolveMemberType(type, owner.getBindings()), told);
@@ -203,7 +207,7 @@ final class OpenApi {
         if (description != null) {
             schema.put("description", description.value());
         }
-        return isNullable(component.getAnnotatedType()) ? orNull(schema) : schema;
+        return isNullable(component.getAnnotatedType()) && !leftOut ? orNull(schema) : schema;
     }
 
     private static boolean isNullable(AnnotatedType type) {

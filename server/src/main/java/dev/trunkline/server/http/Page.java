@@ -17,6 +17,9 @@ record Page<T>(List<T> items, @Nullable String next) {
     static final Parameter AFTER =
             Parameter.number("after", "where the last page ended: its \"next\"", 0, 0, Long.MAX_VALUE);
 
+    /** Of what is listed by name. */
+    static final Parameter AFTER_TEXT = Parameter.text("after", "where the last page ended: its \"next\"");
+
     /** The type of a page of these. */
     static Type of(Class<?> items) {
         return Json.MAPPER.getTypeFactory().constructParametricType(Page.class, items);

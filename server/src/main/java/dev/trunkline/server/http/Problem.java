@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpStatus;
 import org.postgresql.util.PSQLException;
 
@@ -31,6 +32,8 @@ final class Problem extends RuntimeException {
     private static final String REFUSED = "TL";
     /** No connection, no resources, shut down. */
     private static final List<String> AWAY = List.of("08", "53", "57P");
+
+    static final String ALLOW = "allow";
 
     private final int status;
     private final transient Map<String, Object> more = new LinkedHashMap<>();
@@ -49,6 +52,13 @@ final class Problem extends RuntimeException {
         return badRequest(detail).with("field", field);
     }
 
+    /** Refuses a field that is not as it must be. */
+    static void require(boolean good, String field, String detail) {
+        if (!good) {
+            throw of(field, detail);
+        }
+    }
+
     /** One more thing to know. */
     Problem with(String name, Object value) {
         more.put(name, value);
@@ -57,6 +67,13 @@ final class Problem extends RuntimeException {
 
     int status() {
         return status;
+    }
+
+    /** Of 405: what is allowed instead. */
+    String allowed() {
+        return more.get(ALLOW) instanceof List<?> methods
+                ? methods.stream().map(String::valueOf).collect(Collectors.joining(", "))
+                : "";
     }
 
     /** The document. */

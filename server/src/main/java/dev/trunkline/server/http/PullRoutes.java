@@ -4,7 +4,6 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.trunkline.Batch;
 import dev.trunkline.Delivery;
-import dev.trunkline.LeaseExpiredException;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.Start;
@@ -12,14 +11,9 @@ import dev.trunkline.Trunkline;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,13 +21,16 @@ import org.jspecify.annotations.Nullable;
 final class PullRoutes implements AutoCloseable {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration LONGEST_LEASE = Duration.ofDays(1);
     private static final int BATCH_SIZE = 100;
-    /** How often a stream looks whether a batch was settled elsewhere. */
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final int LARGEST_BATCH = 10_000;
+    private static final int MOST_ATTEMPTS = 1_000;
+    private static final Duration LONGEST_DELAY = Duration.ofDays(360);
 
-    private static final String GROUP = "/v1/topics/{topic}/groups/{group}";
+    static final String GROUP = "/v1/topics/{topic}/groups/{group}";
     private static final String BATCH = GROUP + "/batches/{token}";
-    private static final Parameter MAX = Parameter.number("max", "messages of a batch at most", BATCH_SIZE, 1, 10_000);
+    private static final Parameter MAX =
+            Parameter.number("max", "messages of a batch at most", BATCH_SIZE, 1, LARGEST_BATCH);
     private static final Parameter LEASE_OF =
             Parameter.text("lease", "for how long nobody else gets them, such as PT30S, which is the default");
     private static final Parameter OPEN = Parameter.number(
@@ -42,9 +39,8 @@ final class PullRoutes implements AutoCloseable {
     private final Trunkline trunkline;
     private final Duration longestWait;
     private final BooleanSupplier stopping;
-    private final Map<Place, PullConsumer<byte[]>> consumers = new ConcurrentHashMap<>();
-    /** By token: streams that are told when it is settled here. */
-    private final Map<String, Semaphore> streams = new ConcurrentHashMap<>();
+    private final Consumers consumers;
+    private final BatchStream.Told told = new BatchStream.Told();
 
     /**
      * Routes of an installation.
@@ -54,6 +50,7 @@ final class PullRoutes implements AutoCloseable {
      */
     PullRoutes(Trunkline trunkline, Duration longestWait, BooleanSupplier stopping) {
         this.trunkline = trunkline;
+        this.consumers = new Consumers(trunkline);
         this.longestWait = longestWait;
         this.stopping = stopping;
     }
@@ -61,7 +58,7 @@ final class PullRoutes implements AutoCloseable {
     /** Who waits for messages gets none. */
     @Override
     public void close() {
-        consumers.values().forEach(PullConsumer::close);
+        consumers.close();
     }
 
     List<Route> all() {
@@ -107,8 +104,7 @@ final class PullRoutes implements AutoCloseable {
     private Route settling(String what, String says, Route.Action action) {
         return Route.of("POST", BATCH + "/" + what, Verb.CONSUME, says, exchange -> {
                     action.on(exchange);
-                    streams.getOrDefault(exchange.path("token"), new Semaphore(0))
-                            .release();
+                    told.settled(exchange.path("token"));
                 })
                 .takes(Settlement.class)
                 .answers(Route.OK, Left.class);
@@ -120,7 +116,7 @@ final class PullRoutes implements AutoCloseable {
     /** How a group is made. It counts when it is made for the first time. */
     record NewGroup(
             @JsonPropertyDescription(
-                    "beginning, now, offset:N, message:ID, a time, or last:PT1H; as of the topic, if nothing is said")
+                    "beginning, now, offset:N, message:ID, or a time; what the installation has chosen, if nothing is said")
             @Nullable
             String start,
 
@@ -135,8 +131,12 @@ final class PullRoutes implements AutoCloseable {
 
     private void make(Exchange exchange) throws Exception {
         NewGroup wish = exchange.body(NewGroup.class);
-        PullOptions options = PullOptions.from(wish.start == null ? Start.byDefault() : Start.parse(wish.start));
+        PullOptions options = PullOptions.from(wish.start == null ? Start.byDefault() : place("start", wish.start));
         if (wish.attempts != null) {
+            Problem.require(
+                    wish.attempts >= 1 && wish.attempts <= MOST_ATTEMPTS,
+                    "attempts",
+                    "a message is tried 1 to " + MOST_ATTEMPTS + " times, not " + wish.attempts);
             options = options.withAttempts(wish.attempts);
         }
         if (wish.stopKey != null) {
@@ -148,9 +148,17 @@ final class PullRoutes implements AutoCloseable {
             }
             options = options.withKeys(wish.keys);
         }
-        Place place = Place.of(exchange, trunkline);
-        consumers.put(place, trunkline.pull(place.group(), place.topic(), byte[].class, options));
+        consumers.make(Place.of(exchange, trunkline), options);
         exchange.answer(Route.NO_CONTENT, null);
+    }
+
+    /** A place in a topic, as it is said in a field. */
+    static Start place(String field, String text) {
+        try {
+            return Start.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw Problem.of(field, String.valueOf(e.getMessage()));
+        }
     }
 
     /**
@@ -183,12 +191,15 @@ final class PullRoutes implements AutoCloseable {
 
     private void pull(Exchange exchange) throws Exception {
         Pull wish = exchange.body(Pull.class);
+        int max = wish.max == null ? BATCH_SIZE : wish.max;
         Duration wait = wish.patience == null ? Duration.ZERO : wish.patience;
-        if (wait.isNegative() || wait.compareTo(longestWait) > 0) {
-            throw Problem.of("wait", "a pull waits for up to " + longestWait + ", not " + wait);
-        }
-        Optional<Batch<byte[]>> batch = consumer(exchange)
-                .pop(wish.max == null ? BATCH_SIZE : wish.max, wish.lease == null ? LEASE : wish.lease, wait);
+        Problem.require(
+                max >= 1 && max <= LARGEST_BATCH, "max", "a batch has 1 to " + LARGEST_BATCH + " messages, not " + max);
+        Problem.require(
+                !wait.isNegative() && wait.compareTo(longestWait) <= 0,
+                "wait",
+                "a pull waits for up to " + longestWait + ", not " + wait);
+        Optional<Batch<byte[]>> batch = pop(exchange, consumer(exchange), max, lease(wish.lease), wait);
         if (batch.isPresent()) {
             exchange.answer(Route.OK, PulledBatch.of(batch.get()));
         } else {
@@ -196,49 +207,27 @@ final class PullRoutes implements AutoCloseable {
         }
     }
 
-    /** A batch at a time, or several: who does not settle them gets no more before their leases are over. */
-    private void consume(Exchange exchange) throws Exception {
-        PullConsumer<byte[]> consumer = consumer(exchange);
-        int max = (int) exchange.number(MAX);
-        Duration lease = exchange.text(LEASE_OF).map(PullRoutes::duration).orElse(LEASE);
-        long most = exchange.number(OPEN);
-        Map<String, Long> open = new HashMap<>();
-        Semaphore settled = new Semaphore(0);
-        try (Events events = new Events(exchange)) {
-            while (!stopping.getAsBoolean()) {
-                Optional<Batch<byte[]>> batch =
-                        open.size() < most ? consumer.pop(max, lease, Events.QUIET) : Optional.empty();
-                if (batch.isPresent()) {
-                    String token = batch.get().token();
-                    open.put(token, System.nanoTime() + lease.toNanos());
-                    streams.put(token, settled);
-                    events.tell("batch", token, PulledBatch.of(batch.get()));
-                    events.flush();
-                    continue;
-                }
-                if (open.size() == most && settled.tryAcquire(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
-                    settled.drainPermits();
-                }
-                open.entrySet().removeIf(its -> isOver(consumer, its.getKey(), its.getValue()));
-                events.alive();
+    /** A key may be revoked while its caller waits: then he does not get what he waited for, and somebody else does. */
+    static Optional<Batch<byte[]>> pop(
+            Exchange exchange, PullConsumer<byte[]> consumer, int max, Duration lease, Duration wait) throws Exception {
+        Optional<Batch<byte[]>> batch = consumer.pop(max, lease, wait);
+        if (batch.isPresent() && wait.isPositive()) {
+            try {
+                exchange.requireStillAllowed();
+            } catch (RuntimeException e) {
+                consumer.nack(batch.get().token(), Duration.ZERO, "its caller may not have it any more");
+                throw e;
             }
-        } finally {
-            streams.values().removeIf(settled::equals);
         }
+        return batch;
     }
 
-    /** Whether a batch was settled, here or by another server, or its lease is over. */
-    private boolean isOver(PullConsumer<byte[]> consumer, String token, long expires) {
-        boolean over = System.nanoTime() - expires > 0;
-        try {
-            over |= consumer.ack(token, List.of()).isEmpty();
-        } catch (LeaseExpiredException e) {
-            over = true;
-        }
-        if (over) {
-            streams.remove(token);
-        }
-        return over;
+    private void consume(Exchange exchange) throws Exception {
+        BatchStream.Wish wish = new BatchStream.Wish(
+                (int) exchange.number(MAX),
+                lease(exchange.text(LEASE_OF).map(PullRoutes::duration).orElse(null)),
+                (int) exchange.number(OPEN));
+        new BatchStream(consumer(exchange), wish, told, stopping).tell(exchange);
     }
 
     private static Duration duration(String text) {
@@ -247,6 +236,15 @@ final class PullRoutes implements AutoCloseable {
         } catch (DateTimeParseException e) {
             throw Problem.of("lease", "\"" + text + "\" is no duration, such as PT30S");
         }
+    }
+
+    private static Duration lease(@Nullable Duration wish) {
+        Duration lease = wish == null ? LEASE : wish;
+        Problem.require(
+                lease.isPositive() && lease.compareTo(LONGEST_LEASE) <= 0,
+                "lease",
+                "a lease is more than zero, and " + LONGEST_LEASE + " at most, not " + lease);
+        return lease;
     }
 
     /**
@@ -283,8 +281,12 @@ final class PullRoutes implements AutoCloseable {
 
     private void nack(Exchange exchange) throws Exception {
         Settlement settlement = exchange.body(Settlement.class);
-        PullConsumer<byte[]> consumer = consumer(exchange);
         Duration delay = settlement.delay == null ? Duration.ZERO : settlement.delay;
+        Problem.require(
+                !delay.isNegative() && delay.compareTo(LONGEST_DELAY) <= 0,
+                "delay",
+                "a delay is up to " + LONGEST_DELAY + ", not " + delay);
+        PullConsumer<byte[]> consumer = consumer(exchange);
         String error = settlement.error == null ? "handed back" : settlement.error;
         List<Long> left = List.of();
         if (settlement.offsets == null) {
@@ -312,22 +314,14 @@ final class PullRoutes implements AutoCloseable {
 
     private void extend(Exchange exchange) throws Exception {
         Extension extension = exchange.body(Extension.class);
-        Instant until =
-                consumer(exchange).extend(exchange.path("token"), extension.lease == null ? LEASE : extension.lease);
+        String token = exchange.path("token");
+        Duration lease = lease(extension.lease);
+        Instant until = consumer(exchange).extend(token, lease);
+        told.extended(token, lease);
         exchange.answer(Route.OK, new Extended(until));
     }
 
     private PullConsumer<byte[]> consumer(Exchange exchange) {
-        Place place = Place.of(exchange, trunkline);
-        PullConsumer<byte[]> consumer = consumers.computeIfAbsent(place, its -> {
-            if (trunkline.admin().find(its.group(), its.topic()).isEmpty()) {
-                throw its.isNot().with("hint", "make it first: PUT " + GROUP);
-            }
-            return trunkline.pull(its.group(), its.topic(), byte[].class, PullOptions.fromNow());
-        });
-        if (stopping.getAsBoolean()) {
-            consumer.close();
-        }
-        return consumer;
+        return consumers.of(Place.of(exchange, trunkline));
     }
 }

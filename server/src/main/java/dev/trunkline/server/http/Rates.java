@@ -7,6 +7,9 @@ import java.util.concurrent.TimeUnit;
 /** How often callers may ask: so many times a second, and as many at once. */
 final class Rates {
 
+    /** More callers than this are forgotten as soon as they have paid. */
+    private static final int MOST_KNOWN = 10_000;
+
     private final int perSecond;
     /** By caller: when all that he has asked is paid for. */
     private final ConcurrentMap<String, Long> paid = new ConcurrentHashMap<>();
@@ -19,6 +22,9 @@ final class Rates {
     boolean allow(String caller, long nanos) {
         long cost = TimeUnit.SECONDS.toNanos(1) / perSecond;
         long allowed = TimeUnit.SECONDS.toNanos(1);
+        if (paid.size() > MOST_KNOWN) {
+            paid.values().removeIf(until -> until - nanos < 0);
+        }
         boolean[] may = new boolean[1];
         paid.compute(caller, (name, until) -> {
             long from = until == null || until - nanos < 0 ? nanos : until;

@@ -79,6 +79,13 @@ record Route(
         return answers(NO_CONTENT, "", void.class);
     }
 
+    /** Whether it can be asked for without its body, too. */
+    boolean isPlainGet() {
+        return method.equals("GET")
+                && answers.values().stream()
+                        .noneMatch(answer -> answer.contentType().equals(Events.TYPE));
+    }
+
     List<String> parts() {
         return List.of(template.substring(1).split("/", -1));
     }

@@ -14,9 +14,12 @@ import org.eclipse.jetty.http.HttpStatus;
 final class Router {
 
     private final List<Route> routes;
+    /** Of each route, in its order. */
+    private final List<List<String>> templates;
 
     Router(List<Route> routes) {
         this.routes = List.copyOf(routes);
+        this.templates = routes.stream().map(Route::parts).toList();
     }
 
     /** A route, and what stands for the names in its template. */
@@ -33,10 +36,11 @@ final class Router {
             parts.add(decode(part));
         }
         List<String> others = new ArrayList<>();
-        for (Route route : routes) {
-            Optional<Map<String, String>> match = match(route.parts(), parts);
+        for (int i = 0; i < routes.size(); i++) {
+            Route route = routes.get(i);
+            Optional<Map<String, String>> match = match(templates.get(i), parts);
             if (match.isPresent()) {
-                if (route.method().equals(method)) {
+                if (route.method().equals(method) || (method.equals("HEAD") && route.isPlainGet())) {
                     return new Found(route, match.get());
                 }
                 others.add(route.method());
@@ -48,7 +52,7 @@ final class Router {
         throw new Problem(
                         HttpStatus.METHOD_NOT_ALLOWED_405,
                         path + " knows " + String.join(", ", others) + ", not " + method)
-                .with("allow", others);
+                .with(Problem.ALLOW, others);
     }
 
     private static Optional<Map<String, String>> match(List<String> template, List<String> parts) {

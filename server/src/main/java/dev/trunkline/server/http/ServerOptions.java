@@ -45,6 +45,11 @@ public record ServerOptions(
         return new ServerOptions(database, data, host, port, mostBytes, most, guarded, issuer, tls);
     }
 
+    /** Whoever can reach it may do everything. */
+    public ServerOptions unguarded() {
+        return new ServerOptions(database, data, host, port, mostBytes, requestsPerSecond, false, issuer, tls);
+    }
+
     public ServerOptions withIssuer(Issuer whose) {
         return new ServerOptions(
                 database, data, host, port, mostBytes, requestsPerSecond, guarded, Optional.of(whose), tls);

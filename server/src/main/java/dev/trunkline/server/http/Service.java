@@ -5,11 +5,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.server.Address;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -46,7 +44,7 @@ public final class Service implements AutoCloseable {
             Optional<HikariDataSource> source = options.guarded() ? Optional.of(source(address)) : Optional.empty();
             Optional<ApiKeys> keys = source.map(its -> new ApiKeys(its, address.schema()));
             Optional<Decisions> decisions = source.map(its -> new Decisions(its, address.schema()));
-            this.firstKey = keys.isPresent() ? firstKey(keys.get()) : Optional.empty();
+            this.firstKey = keys.isPresent() ? keys.get().createFirst().map(ApiKeys.CreatedKey::key) : Optional.empty();
             this.http = new HttpServer(trunkline, monitoring, keys, decisions, options);
             closers.push(http::close);
             http.start();
@@ -76,14 +74,6 @@ public final class Service implements AutoCloseable {
         HikariDataSource source = new HikariDataSource(config);
         closers.push(source::close);
         return source;
-    }
-
-    /** Where there is none yet, somebody must be able to give one. */
-    private static Optional<String> firstKey(ApiKeys keys) throws SQLException {
-        return keys.list().isEmpty()
-                ? Optional.of(keys.create("first", EnumSet.allOf(Verb.class), "*", "*", null)
-                        .key())
-                : Optional.empty();
     }
 
     /** The key that was given because there was none. */

@@ -16,7 +16,6 @@ final class TopicRoutes {
 
     private static final String TOPICS = "/v1/topics";
     private static final String TOPIC = TOPICS + "/{topic}";
-    private static final Parameter AFTER = Parameter.text("after", "where the last page ended: its \"next\"");
 
     private final Topics topics;
 
@@ -27,7 +26,7 @@ final class TopicRoutes {
     List<Route> all() {
         return List.of(
                 Route.of("GET", TOPICS, Verb.READ, "lists topics, by name", this::list)
-                        .query(AFTER, Page.LIMIT)
+                        .query(Page.AFTER_TEXT, Page.LIMIT)
                         .answers(Route.OK, Page.of(Topic.class)),
                 Route.of(
                                 "POST",
@@ -80,7 +79,7 @@ final class TopicRoutes {
     }
 
     private void list(Exchange exchange) throws Exception {
-        String after = exchange.text(AFTER).orElse("");
+        String after = exchange.text(Page.AFTER_TEXT).orElse("");
         int limit = (int) exchange.number(Page.LIMIT);
         List<Topic> found = topics.list().stream()
                 .filter(topic -> topic.name().compareTo(after) > 0)

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The first {@code sh} block of {@code docs/http.md}, as it stands there but for the port. */
+/** The walk with curl in {@code README.md}, as it stands there but for the port. */
 @Timeout(300)
 class QuickStartTest {
 
@@ -24,11 +24,12 @@ class QuickStartTest {
     Path directory;
 
     @Test
-    void the_quick_start_of_the_http_document_runs_as_it_stands() throws Exception {
+    void the_walk_with_curl_in_the_readme_runs_as_it_stands() throws Exception {
         Program.assumeFound("sh", "curl", "grep", "cut");
         String port = freePort();
-        String document = Files.readString(Path.of("..", "docs", "http.md"));
-        Matcher block = Pattern.compile("(?s)```sh\\R(.*?)```").matcher(document);
+        String document = Files.readString(Path.of("..", "README.md"));
+        Matcher block =
+                Pattern.compile("(?s)```sh\\R(\\./trunkline serve.*?)```").matcher(document);
         assertThat(block.find()).isTrue();
         String commands = block.group(1);
         assertThat(commands).contains("./trunkline serve", ":8787/");

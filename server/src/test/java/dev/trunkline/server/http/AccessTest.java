@@ -94,7 +94,8 @@ class AccessTest {
         for (Route route : guarded()) {
             boolean ofTopic = route.template().contains("{topic}");
             boolean ofGroup = route.template().contains("{group}");
-            if (ofTopic && !route.method().equals("DELETE") && passes(caller, route, "allowed", "mine.1") != ofTopic) {
+            boolean ofAllGroups = !ofGroup && route.verb().equals(Optional.of(Verb.ADMIN));
+            if (passes(caller, route, "allowed", "mine.1") != (ofTopic && !ofAllGroups)) {
                 wrong.add(route + " of its own");
             }
             if (passes(caller, route, "other", "mine.1")) {
@@ -102,6 +103,21 @@ class AccessTest {
             }
             if (ofGroup && passes(caller, route, "allowed", "theirs")) {
                 wrong.add(route + " of another group");
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void a_key_for_a_group_is_none_for_topics_other_groups_or_keys() throws Exception {
+        Api caller = with("\"READ\", \"PUBLISH\", \"CONSUME\", \"ADMIN\"", "*", "mine");
+        List<String> wrong = new ArrayList<>();
+        for (Route route : guarded()) {
+            boolean ofTopic = route.template().contains("{topic}");
+            boolean ofGroup = route.template().contains("{group}");
+            boolean may = ofTopic && (ofGroup || !route.verb().equals(Optional.of(Verb.ADMIN)));
+            if (passes(caller, route, "none", "mine") != may) {
+                wrong.add(route + (may ? " is refused" : " is allowed"));
             }
         }
         assertThat(wrong).isEmpty();
@@ -165,7 +181,8 @@ class AccessTest {
                 .contains(
                         "key " + made.json().at("/id").asInt() + " (auditor)",
                         "DELETE /v1/topics/{topic}",
-                        "/v1/topics/audited")
+                        "/v1/topics/audited",
+                        "/v1/topics {\\\"name\\\":\\\"audited\\\",\\\"partitions\\\":1}")
                 .doesNotContain(made.at("/key"));
     }
 }

@@ -1,13 +1,21 @@
 package dev.trunkline.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -61,6 +69,101 @@ class HttpTest {
     }
 
     @Test
+    void what_can_be_got_can_be_asked_for_without_its_body_but_streams() throws Exception {
+        Api.Answer head = api.as(null).send("HEAD", "/health", BodyPublishers.noBody(), null);
+        assertThat(head.status()).isEqualTo(200);
+        assertThat(head.text()).isEmpty();
+        topic("headed");
+        assertThat(api.send("HEAD", "/v1/topics/headed", BodyPublishers.noBody(), null)
+                        .status())
+                .isEqualTo(200);
+        Api.Answer stream = api.send("HEAD", "/v1/topics/headed/tail", BodyPublishers.noBody(), null);
+        assertThat(stream.status()).isEqualTo(405);
+        Api.Answer wrong = api.send("OPTIONS", "/v1/topics/headed", BodyPublishers.noBody(), null);
+        assertThat(wrong.status()).isEqualTo(405);
+        assertThat(wrong.response().headers().firstValue("Allow")).hasValue("GET, PATCH, DELETE");
+    }
+
+    @Test
+    void lines_are_published_as_they_come_and_no_more_when_the_key_is_revoked() throws Exception {
+        topic("slow-lines");
+        Api.Answer given = api.post("/v1/keys", "{\"name\": \"lines\", \"verbs\": [\"PUBLISH\"]}");
+        PipedOutputStream lines = new PipedOutputStream();
+        InputStream in = new PipedInputStream(lines);
+        CompletableFuture<Api.Answer> answer = new CompletableFuture<>();
+        Thread.startVirtualThread(() -> {
+            try {
+                answer.complete(api.as(given.at("/key"))
+                        .send(
+                                "POST",
+                                "/v1/topics/slow-lines/messages",
+                                BodyPublishers.ofInputStream(() -> in),
+                                "application/x-ndjson"));
+            } catch (Exception e) {
+                answer.completeExceptionally(e);
+            }
+        });
+        for (int i = 1; i <= 3; i++) {
+            lines.write("{\"text\": \"%d\"}\n".formatted(i).getBytes(StandardCharsets.UTF_8));
+            lines.flush();
+            int come = i;
+            await().until(() -> api.get("/v1/topics/slow-lines/messages?from=0")
+                            .json()
+                            .at("/next")
+                            .asInt()
+                    == come);
+        }
+        assertThat(api.delete("/v1/keys/" + given.at("/id")).status()).isEqualTo(204);
+        lines.write("{\"text\": \"4\"}\n".getBytes(StandardCharsets.UTF_8));
+        lines.close();
+        problem(answer.get(), 401, "\"published\":3");
+        assertThat(api.get("/v1/topics/slow-lines/messages?from=0")
+                        .json()
+                        .at("/next")
+                        .asInt())
+                .isEqualTo(3);
+    }
+
+    @Test
+    void a_page_of_large_messages_is_shorter_and_says_where_the_next_begins() throws Exception {
+        topic("large");
+        String line = "{\"text\": \"" + "x".repeat(900_000) + "\"}\n";
+        assertThat(api.send(
+                                "POST",
+                                "/v1/topics/large/messages",
+                                BodyPublishers.ofString(line.repeat(50)),
+                                "application/x-ndjson")
+                        .status())
+                .isEqualTo(201);
+        int next = 0;
+        int pages = 0;
+        while (next < 50) {
+            Api.Answer page = api.get("/v1/topics/large/messages?limit=1000&from=" + next);
+            int size = page.json().at("/messages").size();
+            assertThat(page.json().at("/messages/0/offset").asInt()).isEqualTo(next);
+            assertThat(size).isBetween(1, 40);
+            next += size;
+            assertThat(page.json().at("/next").asInt()).isEqualTo(next);
+            pages++;
+        }
+        assertThat(pages).isGreaterThan(1);
+    }
+
+    @Test
+    void a_body_that_does_not_come_does_not_keep_a_refusal_from_coming() throws Exception {
+        try (Socket line = new Socket(
+                InetAddress.getLoopbackAddress(), URI.create(api.url()).getPort())) {
+            line.setSoTimeout(60_000);
+            line.getOutputStream()
+                    .write(
+                            "POST /v1/topics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+                                    .getBytes(StandardCharsets.ISO_8859_1));
+            String answer = new String(line.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(answer).startsWith("HTTP/1.1 401").contains("Connection: close", "Bearer");
+        }
+    }
+
+    @Test
     void topics_are_made_altered_listed_and_dropped() throws Exception {
         Api.Answer made = api.post("/v1/topics", """
                 {"name": "life/of a tópic", "semantics": "PUB_SUB", "partitions": 3, "retention": "P2D"}""");
@@ -87,6 +190,22 @@ class HttpTest {
         assertThat(first.at("/next")).isEqualTo("page-1");
         Api.Answer second = api.get("/v1/topics?limit=2&after=page-1");
         assertThat(second.at("/items/0/name")).isEqualTo("page-2");
+        for (int i = 0; i < 5; i++) {
+            assertThat(api.put("/v1/topics/page-" + i + "/groups/shared", "{}").status())
+                    .isEqualTo(204);
+        }
+        Set<String> all = new HashSet<>();
+        String after = "";
+        while (after != null) {
+            Api.Answer page = api.get("/v1/groups?limit=2" + after);
+            assertThat(page.json().at("/items").size()).isBetween(0, 2);
+            page.json()
+                    .at("/items")
+                    .forEach(group -> assertThat(all.add(group.toString())).isTrue());
+            after = page.json().at("/next").isNull() ? null : "&after=" + page.at("/next");
+        }
+        assertThat(all.toString()).contains("page-0", "page-1", "page-2", "page-3", "page-4");
+        problem(api.get("/v1/groups?after=%25"), 400, "after");
     }
 
     @Test

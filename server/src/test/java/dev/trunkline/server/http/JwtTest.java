@@ -143,6 +143,16 @@ class JwtTest {
     }
 
     @Test
+    void without_the_issuers_keys_nobody_is_told_that_his_token_is_bad() throws Exception {
+        try (Api alone = Api.start(Api.options(Api.address(Cli.freshDatabase()))
+                .withIssuer(new ServerOptions.Issuer(ISSUER, AUDIENCE, URI.create("http://127.0.0.1:1/keys"))))) {
+            Api.Answer answer = alone.as(signed(claims().build())).get("/v1/topics/orders.eu");
+            assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+            assertThat(answer.response().headers().firstValue("Retry-After")).isPresent();
+        }
+    }
+
+    @Test
     void a_key_is_still_good() throws Exception {
         assertThat(api.get("/v1/topics").status()).isEqualTo(200);
     }

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.server.Cli;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
-import java.util.concurrent.atomic.AtomicLong;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.io.content.AsyncContent;
+import org.eclipse.jetty.util.Callback;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -47,11 +49,46 @@ class LimitsTest {
 
     @Test
     void a_body_that_comes_too_slowly_is_refused() throws Exception {
-        AtomicLong now = new AtomicLong();
-        try (InputStream in = new LimitedStream(new ByteArrayInputStream(new byte[100]), 100, now::get)) {
-            assertThat(in.read()).isZero();
-            now.set(31 * SECOND);
-            assertThatThrownBy(in::read).isInstanceOf(Problem.class).hasMessageContaining("30 s");
+        try (AsyncContent source = new AsyncContent();
+                Body body = new Body(source).limited(100, Duration.ofSeconds(1))) {
+            source.write(false, ByteBuffer.wrap(new byte[] {7}), Callback.NOOP);
+            assertThat(body.read()).isEqualTo(7);
+            assertThatThrownBy(body::read).isInstanceOf(Problem.class).hasMessageContaining("within 1 s");
+            assertThat(body.isLate()).isTrue();
+        }
+    }
+
+    @Test
+    void a_body_is_read_to_its_end_and_not_beyond_its_limit() throws Exception {
+        for (int limit : new int[] {9, 10}) {
+            try (AsyncContent source = new AsyncContent();
+                    Body body = new Body(source).limited(limit, Duration.ofSeconds(60))) {
+                source.write(false, ByteBuffer.wrap(new byte[4]), Callback.NOOP);
+                source.write(true, ByteBuffer.wrap(new byte[6]), Callback.NOOP);
+                if (limit == 10) {
+                    assertThat(body.readAllBytes()).hasSize(10);
+                } else {
+                    assertThatThrownBy(body::readAllBytes)
+                            .isInstanceOf(Problem.class)
+                            .hasMessageContaining("9 bytes");
+                }
+            }
+        }
+    }
+
+    @Test
+    void who_waits_for_a_body_does_something_else_before() throws Exception {
+        try (AsyncContent source = new AsyncContent()) {
+            AtomicInteger before = new AtomicInteger();
+            Body body = new Body(source).endless(Duration.ofSeconds(60), () -> {
+                if (before.incrementAndGet() == 2) {
+                    source.write(true, ByteBuffer.wrap(new byte[1]), Callback.NOOP);
+                } else {
+                    source.write(false, ByteBuffer.wrap(new byte[3]), Callback.NOOP);
+                }
+            });
+            assertThat(body.readAllBytes()).hasSize(4);
+            assertThat(before).hasValue(2);
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.trunkline.server.Cli;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Server-sent events. */
@@ -45,8 +48,8 @@ class StreamTest {
         }
     }
 
-    private BufferedReader events(Api server, String path) throws Exception {
-        return new BufferedReader(new InputStreamReader(server.events(path), StandardCharsets.UTF_8));
+    private BufferedReader events(Api server, String path, String... headers) throws Exception {
+        return new BufferedReader(new InputStreamReader(server.events(path, headers), StandardCharsets.UTF_8));
     }
 
     private static JsonNode next(BufferedReader events) throws IOException {
@@ -80,6 +83,98 @@ class StreamTest {
             assertThat(next(all).at("/text").asString()).isEqualTo("b");
             assertThat(next(some).at("/text").asString()).isEqualTo("b");
         }
+    }
+
+    @Test
+    void who_comes_back_to_a_tail_gets_what_came_since() throws Exception {
+        String position;
+        try (BufferedReader tail = events(api, "/v1/topics/t/tail")) {
+            publish("a", "b");
+            assertThat(next(tail).at("/text").asString()).isEqualTo("a");
+            assertThat(next(tail).at("/text").asString()).isEqualTo("b");
+        }
+        try (BufferedReader idle = events(api, "/v1/topics/t/tail")) {
+            position = idle.readLine().substring("id: ".length());
+        }
+        publish("c");
+        try (BufferedReader tail = events(api, "/v1/topics/t/tail", "Last-Event-ID", position)) {
+            publish("d");
+            assertThat(next(tail).at("/text").asString()).isEqualTo("c");
+            assertThat(next(tail).at("/text").asString()).isEqualTo("d");
+        }
+    }
+
+    @Test
+    void each_piece_of_a_tail_says_where_it_ends() throws Exception {
+        try (BufferedReader tail = events(api, "/v1/topics/t/tail?from=beginning")) {
+            publish("a");
+            List<String> ids = new ArrayList<>();
+            String line;
+            while (!(line = tail.readLine()).startsWith("data: ")) {
+                if (line.startsWith("id: ")) {
+                    ids.add(line.substring("id: ".length()));
+                }
+            }
+            publish("b");
+            assertThat(next(tail).at("/text").asString()).isEqualTo("b");
+            assertThat(ids).hasSize(2);
+            try (BufferedReader again = events(api, "/v1/topics/t/tail", "Last-Event-ID", ids.get(1))) {
+                assertThat(next(again).at("/text").asString()).isEqualTo("b");
+            }
+            try (BufferedReader again = events(api, "/v1/topics/t/tail", "Last-Event-ID", ids.get(0))) {
+                assertThat(next(again).at("/text").asString()).isEqualTo("a");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "1-", "1-0-0", "zzzzzz-0", "1-zzzzzzzzzzzzz", "-1--1", "1 or 1=1", "\u00e4"})
+    void a_place_in_a_tail_that_is_none_is_refused(String position) throws Exception {
+        Api.Answer answer =
+                api.send("GET", "/v1/topics/t/tail", BodyPublishers.noBody(), null, "Last-Event-ID", position);
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
+        assertThat(answer.at("/field")).isEqualTo("Last-Event-ID");
+    }
+
+    @Test
+    void a_place_in_a_tail_that_is_not_in_the_log_is_told() throws Exception {
+        String position;
+        try (BufferedReader idle = events(api, "/v1/topics/t/tail")) {
+            position = idle.readLine().substring("id: ".length());
+        }
+        String beyond = position.substring(0, position.indexOf('-')) + "-5";
+        Api.Answer answer =
+                api.send("GET", "/v1/topics/t/tail", BodyPublishers.noBody(), null, "Last-Event-ID", beyond);
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(416);
+    }
+
+    @Test
+    void who_waits_when_his_key_is_revoked_is_told_nothing_more_and_loses_nothing() throws Exception {
+        String other = "/v1/topics/t/groups/h";
+        api.put(other, "{\"start\": \"beginning\"}");
+        JsonNode given = api.post("/v1/keys", "{\"name\": \"k\", \"verbs\": [\"READ\", \"CONSUME\"]}")
+                .json();
+        Api caller = api.as(given.at("/key").asString());
+        CompletableFuture<Api.Answer> pull = new CompletableFuture<>();
+        Thread.startVirtualThread(() -> {
+            try {
+                pull.complete(caller.post(GROUP + "/pull", "{\"wait\": \"PT50S\"}"));
+            } catch (Exception e) {
+                pull.completeExceptionally(e);
+            }
+        });
+        try (BufferedReader tail = events(caller, "/v1/topics/t/tail");
+                BufferedReader batches = events(caller, other + "/consume")) {
+            assertThat(api.delete("/v1/keys/" + given.at("/id").asString()).status())
+                    .isEqualTo(204);
+            publish("a");
+            assertThat(tail.lines().filter(line -> line.startsWith("data: "))).isEmpty();
+            assertThat(batches.lines().filter(line -> line.startsWith("data: ")))
+                    .isEmpty();
+            assertThat(pull.get().status()).isEqualTo(401);
+        }
+        assertThat(texts(api.post(GROUP + "/pull", "{}").json())).containsExactly("a");
+        assertThat(texts(api.post(other + "/pull", "{}").json())).containsExactly("a");
     }
 
     @Test
@@ -119,6 +214,61 @@ class StreamTest {
             assertThat(again.at("/messages/0/attempt").asInt()).isEqualTo(2);
             assertThat(ack(api, first).status()).isEqualTo(409);
             assertThat(ack(api, again).status()).isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "lease=PT-1S",
+                "lease=PT0S",
+                "lease=P2D",
+                "lease=PT9223372036854775807S",
+                "lease=x",
+                "max=0",
+                "batches=101"
+            })
+    void a_stream_that_makes_no_sense_is_refused_before_it_begins(String query) throws Exception {
+        Api.Answer answer = api.get(GROUP + "/consume?" + query);
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
+        assertThat(answer.at("/field")).isEqualTo(query.split("=", 2)[0]);
+    }
+
+    @Test
+    void a_lease_that_was_extended_holds_in_the_stream_too() throws Exception {
+        api.post("/v1/topics", "{\"name\": \"two\", \"partitions\": 2, \"semantics\": \"PUB_SUB\"}");
+        String group = "/v1/topics/two/groups/g";
+        api.put(group, "{\"start\": \"beginning\"}");
+        for (int i = 0; i < 20; i++) {
+            api.post("/v1/topics/two/messages", "{\"text\": \"a\", \"key\": \"" + i + "\"}");
+        }
+        try (BufferedReader batches = events(api, group + "/consume?lease=PT2S")) {
+            JsonNode first = next(batches);
+            String batch = group + "/batches/" + first.at("/token").asString();
+            assertThat(api.post(batch + "/extend", "{\"lease\": \"PT1M\"}").status())
+                    .isEqualTo(200);
+            for (int looks = 0; looks < 4; ) {
+                String line = batches.readLine();
+                assertThat(line).doesNotStartWith("data: ");
+                looks += line.startsWith(":") ? 1 : 0;
+            }
+            assertThat(api.post(batch + "/ack", "{}").status()).isEqualTo(200);
+            assertThat(next(batches).at("/messages/0/partition")).isNotEqualTo(first.at("/messages/0/partition"));
+        }
+    }
+
+    @Test
+    void a_group_that_another_server_has_made_anew_is_pulled_from_as_before() throws Exception {
+        try (Api other = Api.on(database).as(api.key())) {
+            publish("a");
+            assertThat(ack(api, api.post(GROUP + "/pull", "{}").json()).status())
+                    .isEqualTo(200);
+            assertThat(other.post(GROUP + "/cancel", "").status()).isEqualTo(204);
+            assertThat(other.put(GROUP, "{\"start\": \"beginning\"}").status()).isEqualTo(204);
+            Api.Answer again = api.post(GROUP + "/pull", "{}");
+            assertThat(texts(again.json())).containsExactly("a");
+            Api.Answer acked = ack(api, again.json());
+            assertThat(acked.status()).as(acked.toString()).isEqualTo(200);
         }
     }
 
