@@ -26,7 +26,6 @@ class BillOfMaterialsTest {
             "byte-buddy-",
             "opentest4j-",
             "apiguardian-",
-            "checker-qual-",
             "surefire",
             "trunkline-checker-");
 

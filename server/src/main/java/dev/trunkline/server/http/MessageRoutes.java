@@ -229,8 +229,11 @@ final class MessageRoutes {
         }
         try (Events events = new Events(exchange, tail.position())) {
             long quiet = 0;
-            while (!stopping.getAsBoolean() && exchange.isStillAllowed()) {
+            while (!stopping.getAsBoolean()) {
                 List<LogMessage> messages = tail.poll(STEP);
+                if (!exchange.isStillAllowed()) {
+                    return;
+                }
                 for (int i = 0; i < messages.size(); i++) {
                     events.tell(
                             "message",

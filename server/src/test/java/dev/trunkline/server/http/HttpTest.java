@@ -5,8 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PipedInputStream;
-import java.io.PipedOutputStream;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -88,49 +87,42 @@ class HttpTest {
     void lines_are_published_as_they_come_and_no_more_when_the_key_is_revoked() throws Exception {
         topic("slow-lines");
         Api.Answer given = api.post("/v1/keys", "{\"name\": \"lines\", \"verbs\": [\"PUBLISH\"]}");
-        PipedOutputStream lines = new PipedOutputStream();
-        InputStream in = new PipedInputStream(lines);
-        CompletableFuture<Api.Answer> answer = new CompletableFuture<>();
-        Thread.startVirtualThread(() -> {
-            try {
-                answer.complete(api.as(given.at("/key"))
-                        .send(
-                                "POST",
-                                "/v1/topics/slow-lines/messages",
-                                BodyPublishers.ofInputStream(() -> in),
-                                "application/x-ndjson"));
-            } catch (Exception e) {
-                answer.completeExceptionally(e);
+        try (Socket line = new Socket(
+                InetAddress.getLoopbackAddress(), URI.create(api.url()).getPort())) {
+            line.setSoTimeout(60_000);
+            OutputStream out = line.getOutputStream();
+            out.write(("POST /v1/topics/slow-lines/messages HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                            + "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\nAuthorization: Bearer "
+                            + given.at("/key") + "\r\n\r\n")
+                    .getBytes(StandardCharsets.ISO_8859_1));
+            for (int i = 1; i <= 3; i++) {
+                out.write("e\r\n{\"text\": \"%d\"}\n\r\n".formatted(i).getBytes(StandardCharsets.ISO_8859_1));
+                int come = i;
+                await().until(() -> published("slow-lines") == come);
             }
-        });
-        for (int i = 1; i <= 3; i++) {
-            lines.write("{\"text\": \"%d\"}\n".formatted(i).getBytes(StandardCharsets.UTF_8));
-            lines.flush();
-            int come = i;
-            await().until(() -> api.get("/v1/topics/slow-lines/messages?from=0")
-                            .json()
-                            .at("/next")
-                            .asInt()
-                    == come);
+            assertThat(api.delete("/v1/keys/" + given.at("/id")).status()).isEqualTo(204);
+            out.write("e\r\n{\"text\": \"4\"}\n\r\n".getBytes(StandardCharsets.ISO_8859_1));
+            assertThat(new String(line.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .startsWith("HTTP/1.1 401")
+                    .contains("\"published\":3");
         }
-        assertThat(api.delete("/v1/keys/" + given.at("/id")).status()).isEqualTo(204);
-        lines.write("{\"text\": \"4\"}\n".getBytes(StandardCharsets.UTF_8));
-        lines.close();
-        problem(answer.get(), 401, "\"published\":3");
-        assertThat(api.get("/v1/topics/slow-lines/messages?from=0")
-                        .json()
-                        .at("/next")
-                        .asInt())
-                .isEqualTo(3);
+        assertThat(published("slow-lines")).isEqualTo(3);
+    }
+
+    private int published(String topic) throws Exception {
+        return api.get("/v1/topics/" + topic + "/messages?from=0")
+                .json()
+                .at("/next")
+                .asInt();
     }
 
     @Test
     void a_page_of_large_messages_is_shorter_and_says_where_the_next_begins() throws Exception {
-        topic("large");
+        topic("thick");
         String line = "{\"text\": \"" + "x".repeat(900_000) + "\"}\n";
         assertThat(api.send(
                                 "POST",
-                                "/v1/topics/large/messages",
+                                "/v1/topics/thick/messages",
                                 BodyPublishers.ofString(line.repeat(50)),
                                 "application/x-ndjson")
                         .status())
@@ -138,7 +130,7 @@ class HttpTest {
         int next = 0;
         int pages = 0;
         while (next < 50) {
-            Api.Answer page = api.get("/v1/topics/large/messages?limit=1000&from=" + next);
+            Api.Answer page = api.get("/v1/topics/thick/messages?limit=1000&from=" + next);
             int size = page.json().at("/messages").size();
             assertThat(page.json().at("/messages/0/offset").asInt()).isEqualTo(next);
             assertThat(size).isBetween(1, 40);
@@ -397,16 +389,16 @@ class HttpTest {
 
     @Test
     void a_body_that_is_too_long_is_refused_before_it_has_come() throws Exception {
-        topic("large");
+        topic("heavy");
         String large = "{\"text\": \"" + "x".repeat((int) Api.MOST_BYTES) + "\"}";
-        problem(api.post("/v1/topics/large/messages", large), 413);
+        problem(api.post("/v1/topics/heavy/messages", large), 413);
         // One that does not say how long it is, and never ends.
         Endless endless = new Endless();
         try {
             problem(
                     api.send(
                             "POST",
-                            "/v1/topics/large/messages",
+                            "/v1/topics/heavy/messages",
                             BodyPublishers.ofInputStream(() -> endless),
                             "application/json"),
                     413);

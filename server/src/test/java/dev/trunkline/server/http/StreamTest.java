@@ -109,8 +109,7 @@ class StreamTest {
         try (BufferedReader tail = events(api, "/v1/topics/t/tail?from=beginning")) {
             publish("a");
             List<String> ids = new ArrayList<>();
-            String line;
-            while (!(line = tail.readLine()).startsWith("data: ")) {
+            for (String line = tail.readLine(); !line.startsWith("data: "); line = tail.readLine()) {
                 if (line.startsWith("id: ")) {
                     ids.add(line.substring("id: ".length()));
                 }
