@@ -220,8 +220,8 @@ public final class GroupsCommand implements Runnable {
             }
             for (Gap gap : gaps) {
                 out.printf(
-                        "partition %d: offsets %d up to %d, %s at %s%n",
-                        gap.partition(), gap.from(), gap.to(), gap.reason(), gap.at());
+                        "%s: offsets %d up to %d, %s at %s%n",
+                        Output.strand(gap.partition(), gap.priority()), gap.from(), gap.to(), gap.reason(), gap.at());
             }
             out.flush();
         }
