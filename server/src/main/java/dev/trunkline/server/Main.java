@@ -10,6 +10,7 @@ import dev.trunkline.server.groups.GroupsCommand;
 import dev.trunkline.server.groups.LagCommand;
 import dev.trunkline.server.groups.RedriveCommand;
 import dev.trunkline.server.groups.SeekCommand;
+import dev.trunkline.server.keys.KeysCommand;
 import dev.trunkline.server.topics.TopicsCommand;
 import dev.trunkline.server.verify.VerifyCommand;
 import java.time.Duration;
@@ -51,6 +52,7 @@ import picocli.CommandLine.TypeConversionException;
             AuditCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,
+            KeysCommand.class,
             CompletionCommand.class
         })
 public final class Main {

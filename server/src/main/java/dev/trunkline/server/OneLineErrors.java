@@ -2,7 +2,6 @@ package dev.trunkline.server;
 
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.InvalidTopicException;
-import dev.trunkline.PayloadTooLargeException;
 import java.io.PrintWriter;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
@@ -31,8 +30,7 @@ final class OneLineErrors implements IExecutionExceptionHandler, IParameterExcep
     private static boolean isAboutValue(Exception e) {
         return e instanceof IllegalArgumentException
                 || e instanceof InvalidTopicException
-                || e instanceof InvalidMessageException
-                || e instanceof PayloadTooLargeException;
+                || e instanceof InvalidMessageException;
     }
 
     @Override

@@ -4,8 +4,8 @@ import dev.trunkline.Message;
 import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.Priority;
 import dev.trunkline.Receipt;
+import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
-import dev.trunkline.UnknownTopicException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -81,8 +81,7 @@ final class PublishCommand implements Callable<Integer> {
         int most = trunkline
                 .topics()
                 .find(topic)
-                .orElseThrow(() -> new UnknownTopicException(
-                        "there is no topic \"" + topic + "\": see the list, trunkline topics list"))
+                .orElse(TopicConfiguration.queue(topic)) // what becomes of one that there is not, is said when it is published
                 .maxPayloadBytes();
         byte[] bytes = System.in.readNBytes(most + 1);
         if (bytes.length > most) {
