@@ -76,7 +76,8 @@ public final class Main implements Callable<Integer> {
 
     @Option(
             names = "--json",
-            description = "Print one JSON object a line, the last for all of them; what is for people goes to standard error.")
+            description =
+                    "Print one JSON object a line, the last for all of them; what is for people goes to standard error.")
     private boolean json;
 
     private Main() {}

@@ -110,7 +110,15 @@ final class Report {
             out.println(JSON.writeValueAsString(fields));
         } else {
             out.printf(
-                    LINE, fault.id(), fault.title(), cells[0], cells[1], cells[2], cells[3], cells[4], cells[5],
+                    LINE,
+                    fault.id(),
+                    fault.title(),
+                    cells[0],
+                    cells[1],
+                    cells[2],
+                    cells[3],
+                    cells[4],
+                    cells[5],
                     cells[6]);
         }
         rows.add("| " + fault.id() + " | " + fault.title() + " | " + String.join(" | ", cells) + " |");
@@ -127,7 +135,8 @@ final class Report {
             fields.put("seed", seed);
             fields.put("trials", results.size());
             fields.put("events", results.stream().mapToInt(Trial.Result::events).sum());
-            fields.put("violations", results.stream().mapToLong(Report::violations).sum());
+            fields.put(
+                    "violations", results.stream().mapToLong(Report::violations).sum());
             fields.put("controls", controls);
             out.println(JSON.writeValueAsString(fields));
         } else {

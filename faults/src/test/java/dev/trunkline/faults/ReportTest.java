@@ -26,8 +26,12 @@ class ReportTest {
         report.conclude();
         Report.list(out, List.of(fault), true);
         assertThat(lines()).hasSize(4).allMatch(line -> line.startsWith("{") && line.endsWith("}"));
-        assertThat(lines().get(0)).startsWith("{\"fault\":\"F1\",\"title\":\"").contains("\"skipped\":\"needs another system\"");
-        assertThat(lines().get(1)).contains("\"didNotEnd\":\"IllegalStateException\"").doesNotContain("at home");
+        assertThat(lines().get(0))
+                .startsWith("{\"fault\":\"F1\",\"title\":\"")
+                .contains("\"skipped\":\"needs another system\"");
+        assertThat(lines().get(1))
+                .contains("\"didNotEnd\":\"IllegalStateException\"")
+                .doesNotContain("at home");
         assertThat(lines().get(2)).contains("\"seed\":7", "\"trials\":0", "\"violations\":0");
         assertThat(lines().get(3)).startsWith("{\"fault\":\"F1\"");
     }

@@ -81,7 +81,8 @@ final class PublishCommand implements Callable<Integer> {
         int most = trunkline
                 .topics()
                 .find(topic)
-                .orElse(TopicConfiguration.queue(topic)) // what becomes of one that there is not, is said when it is published
+                .orElse(TopicConfiguration.queue(
+                        topic)) // what becomes of one that there is not, is said when it is published
                 .maxPayloadBytes();
         byte[] bytes = System.in.readNBytes(most + 1);
         if (bytes.length > most) {

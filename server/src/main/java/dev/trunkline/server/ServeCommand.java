@@ -170,7 +170,8 @@ final class ServeCommand implements Callable<Integer> {
             });
             out.println("Trunkline on " + service + " listens at " + service.url());
             service.access()
-                    .ifPresent(access -> out.println("Look at it with other commands: " + access + " ./trunkline doctor"));
+                    .ifPresent(
+                            access -> out.println("Look at it with other commands: " + access + " ./trunkline doctor"));
             out.flush();
             stop.await();
         } finally {

@@ -65,9 +65,7 @@ class KeysTest {
             assertThat(first.get("name").asString()).isEqualTo("first");
             assertThat(out("keys", "revoke", first.get("id").asString(), "--json"))
                     .isEqualToIgnoringNewLines("{\"revoked\":" + first.get("id") + "}");
-            Awaitility.await()
-                    .atMost(Duration.ofMinutes(1))
-                    .until(() -> status(service, "/v1/keys", lost) == 401);
+            Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> status(service, "/v1/keys", lost) == 401);
             assertThat(status(service, "/v1/keys", key)).isEqualTo(200);
         }
         assertThat(out("keys", "list"))
@@ -91,12 +89,15 @@ class KeysTest {
                 "P1D",
                 "--json"));
         assertThat(created.get("key").asString()).startsWith("tl_");
-        assertThat(out("keys", "list")).containsPattern("shop +PUBLISH +orders\\.\\* +g +20\\S+ +20").doesNotContain("tl_");
+        assertThat(out("keys", "list"))
+                .containsPattern("shop +PUBLISH +orders\\.\\* +g +20\\S+ +20")
+                .doesNotContain("tl_");
         try (Connection connection = Cli.postgres().dataSource(database).getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("select who, what, target from trunkline.audit_log")) {
             assertThat(row.next()).isTrue();
-            assertThat(row.getString(1)).isEqualTo("database user " + Cli.postgres().user());
+            assertThat(row.getString(1))
+                    .isEqualTo("database user " + Cli.postgres().user());
             assertThat(row.getString(2)).isEqualTo("keys create");
             assertThat(row.getString(3)).isEqualTo("shop");
         }

@@ -95,8 +95,7 @@ class ServeTest {
     @Test
     void its_flags_come_from_the_environment_too() throws Exception {
         String[] arguments = Cli.at(Cli.freshDatabase(), "serve", "--port", "0");
-        try (ChildJvm server =
-                ChildJvm.start(List.of(), Main.class, Map.of("TRUNKLINE_NO_AUTH", "true"), arguments)) {
+        try (ChildJvm server = ChildJvm.start(List.of(), Main.class, Map.of("TRUNKLINE_NO_AUTH", "true"), arguments)) {
             assertThat(status(request(url(server) + "/v1/topics"))).isEqualTo(200);
         }
         String[] again = Cli.at(Cli.freshDatabase(), "serve", "--port", "0", "--no-auth");
@@ -124,8 +123,9 @@ class ServeTest {
                 PreparedStatement query = connection.prepareStatement(
                         "select from pg_stat_activity where application_name = 'direct-one'")) {
             url(server);
-            Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> query.executeQuery()
-                    .next());
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
+                    .until(() -> query.executeQuery().next());
         }
         Cli.Result wrong =
                 Cli.on(database, "serve", "--port", "0", "--direct-url", "jdbc:postgresql://127.0.0.1:1/none");

@@ -84,10 +84,19 @@ class TopicsTest {
     @Test
     void what_a_topic_keeps_for_groups_that_do_not_come_can_be_set() {
         Cli.Result created = Cli.on(
-                database, "topics", "create", "orders", "--semantics", "pub_sub", "--hard-cap", "P9D", "--refuse-unheard");
+                database,
+                "topics",
+                "create",
+                "orders",
+                "--semantics",
+                "pub_sub",
+                "--hard-cap",
+                "P9D",
+                "--refuse-unheard");
         assertThat(created.code()).as(created.err()).isZero();
         assertThat(list().get(0).get("keeping").toString())
-                .isEqualTo("{\"unheard\":\"PT24H\",\"refuseUnheard\":true,\"zombieTtl\":\"PT168H\",\"hardCap\":\"PT216H\"}");
+                .isEqualTo(
+                        "{\"unheard\":\"PT24H\",\"refuseUnheard\":true,\"zombieTtl\":\"PT168H\",\"hardCap\":\"PT216H\"}");
         Cli.Result altered = Cli.on(
                 database,
                 "topics",
@@ -100,7 +109,8 @@ class TopicsTest {
                 "--refuse-unheard=false");
         assertThat(altered.code()).as(altered.err()).isZero();
         assertThat(list().get(0).get("keeping").toString())
-                .isEqualTo("{\"unheard\":\"PT1H\",\"refuseUnheard\":false,\"zombieTtl\":\"PT2H\",\"hardCap\":\"PT216H\"}");
+                .isEqualTo(
+                        "{\"unheard\":\"PT1H\",\"refuseUnheard\":false,\"zombieTtl\":\"PT2H\",\"hardCap\":\"PT216H\"}");
     }
 
     private JsonNode list() {

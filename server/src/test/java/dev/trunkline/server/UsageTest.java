@@ -16,7 +16,16 @@ class UsageTest {
         assertThat(help.code()).isZero();
         assertThat(help.out())
                 .contains("demo", "schema", "migrate", "topics", "publish", "tail", "consume", "groups", "lag", "seek")
-                .contains("dead-letters", "redrive", "explain", "audit", "doctor", "verify", "keys", "completion", "bench")
+                .contains(
+                        "dead-letters",
+                        "redrive",
+                        "explain",
+                        "audit",
+                        "doctor",
+                        "verify",
+                        "keys",
+                        "completion",
+                        "bench")
                 .contains("faults")
                 .doesNotContain("demo-member");
         assertThat(Cli.run("topics", "create", "--help").out()).contains("--partitions", "--url");

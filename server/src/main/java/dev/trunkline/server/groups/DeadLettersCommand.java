@@ -99,9 +99,7 @@ public final class DeadLettersCommand {
         out.printf("dead letter %d%s%n", letter.id(), letter.decided() ? ", which is to be redriven or discarded" : "");
         out.printf(
                 "message %d at %s, key %s%n",
-                letter.messageId(),
-                Output.place(letter.partition(), letter.priority(), letter.offset()),
-                letter.key());
+                letter.messageId(), Output.place(letter.partition(), letter.priority(), letter.offset()), letter.key());
         letter.headers().forEach((name, value) -> out.println("header " + name + ": " + value));
         out.println(Output.readable(letter.payload(), letter.contentType()));
         out.printf("given up at %s after %d attempts: %s%n", letter.buriedAt(), letter.attempts(), letter.error());

@@ -76,7 +76,6 @@ public final class ExplainCommand implements Runnable {
         Priority priority = place.group(3) == null
                 ? Priority.NORMAL
                 : Priority.valueOf(place.group(3).toUpperCase(Locale.ROOT));
-        return admin.explain(
-                group, topic, Integer.parseInt(place.group(1)), priority, Long.parseLong(place.group(2)));
+        return admin.explain(group, topic, Integer.parseInt(place.group(1)), priority, Long.parseLong(place.group(2)));
     }
 }

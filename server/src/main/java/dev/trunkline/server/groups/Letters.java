@@ -29,8 +29,8 @@ record Letters(Address address, String group, String topic, DeadLetters all) {
                 .find(group, topic)
                 .filter(state -> state.status() != GroupStatus.CANCELLED)
                 .isEmpty()) {
-            throw new ConsumerGroupException(
-                    "there is no group \"" + group + "\" of topic \"" + topic + "\", or it is cancelled: see the list, trunkline groups");
+            throw new ConsumerGroupException("there is no group \"" + group + "\" of topic \"" + topic
+                    + "\", or it is cancelled: see the list, trunkline groups");
         }
         DeadLetters all = (group.isEmpty()
                         ? trunkline.createConsumer(topic, byte[].class)

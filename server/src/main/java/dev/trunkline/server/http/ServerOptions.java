@@ -48,8 +48,7 @@ public record ServerOptions(
 
     /** The same, with so many requests a second of each caller. */
     public ServerOptions withRequestsPerSecond(int most) {
-        return new ServerOptions(
-                database, directUrl, data, schema, host, port, mostBytes, most, guarded, issuer, tls);
+        return new ServerOptions(database, directUrl, data, schema, host, port, mostBytes, most, guarded, issuer, tls);
     }
 
     public ServerOptions withIssuer(Issuer whose) {

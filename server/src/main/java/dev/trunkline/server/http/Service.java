@@ -39,12 +39,15 @@ public final class Service implements AutoCloseable {
                 closers.push(postgres::close);
                 address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), options.schema());
                 this.description = postgres.toString();
-                this.access = Optional.of("TRUNKLINE_URL='%s' TRUNKLINE_USER=%s TRUNKLINE_SCHEMA=%s TRUNKLINE_PASSWORD=\"$(cat '%s')\""
-                        .formatted(
-                                address.url(),
-                                address.user(),
-                                address.schema(),
-                                postgres.dataDirectory().resolve("password").toAbsolutePath()));
+                this.access = Optional.of(
+                        "TRUNKLINE_URL='%s' TRUNKLINE_USER=%s TRUNKLINE_SCHEMA=%s TRUNKLINE_PASSWORD=\"$(cat '%s')\""
+                                .formatted(
+                                        address.url(),
+                                        address.user(),
+                                        address.schema(),
+                                        postgres.dataDirectory()
+                                                .resolve("password")
+                                                .toAbsolutePath()));
             }
             Monitoring monitoring = new Monitoring();
             closers.push(monitoring::close);

@@ -31,7 +31,9 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code trunkline keys}: in the database itself, so that it also helps who has lost the only key. */
-@Command(name = "keys", description = "List, create or revoke the keys of those who ask over HTTP. As the schema's owner.")
+@Command(
+        name = "keys",
+        description = "List, create or revoke the keys of those who ask over HTTP. As the schema's owner.")
 public final class KeysCommand {
 
     private static final int LONGEST = 255;
@@ -41,8 +43,7 @@ public final class KeysCommand {
     CommandSpec command = CommandSpec.create();
 
     @Command(description = "List keys, those that are revoked too; not what they are called by, which nobody knows.")
-    void list(
-            @Mixin ConnectionOptions at, @Option(names = "--json", description = "As a JSON array.") boolean json)
+    void list(@Mixin ConnectionOptions at, @Option(names = "--json", description = "As a JSON array.") boolean json)
             throws SQLException {
         List<ApiKey> keys = keys(at).list();
         if (json) {
@@ -102,8 +103,12 @@ public final class KeysCommand {
         ApiKeys keys = keys(at);
         Set<Verb> allowed = EnumSet.copyOf(verbs);
         note(at.address(), "keys create", name);
-        CreatedKey created =
-                keys.create(name, allowed, topics, groups, expiresIn == null ? null : Instant.now().plus(expiresIn));
+        CreatedKey created = keys.create(
+                name,
+                allowed,
+                topics,
+                groups,
+                expiresIn == null ? null : Instant.now().plus(expiresIn));
         PrintWriter out = command.commandLine().getOut();
         if (json) {
             out.println(Output.json(created));

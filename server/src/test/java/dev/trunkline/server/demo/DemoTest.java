@@ -80,7 +80,9 @@ class DemoTest {
         assertThat(again.code()).as(again.out() + again.err()).isZero();
         JsonNode proof = new JsonMapper().readTree(again.out());
         assertThat(proof.get("holds").asBoolean()).isTrue();
-        assertThat(proof.get("lines").findValuesAsString("claim")).hasSize(9).anyMatch(claim -> claim.contains("email handled"));
+        assertThat(proof.get("lines").findValuesAsString("claim"))
+                .hasSize(9)
+                .anyMatch(claim -> claim.contains("email handled"));
     }
 
     private static Path notes(String out) {
