@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** {@code trunkline keys}. */
 @Timeout(180)
-class KeysTest {
+class CallerKeysTest {
 
     private final String database = Cli.freshDatabase();
     private final JsonMapper mapper = new JsonMapper();
