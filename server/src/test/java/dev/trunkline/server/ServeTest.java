@@ -6,6 +6,7 @@ import dev.trunkline.rig.ChildJvm;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -57,7 +58,7 @@ class ServeTest {
             assertThatOtherCommandsReachIt(Objects.requireNonNull(first.readLine()));
             assertThat(status(request(url + "/v1/topics")
                             .header("Authorization", "Bearer " + key)
-                            .POST(HttpRequest.BodyPublishers.ofString("{\"name\": \"stays\"}"))))
+                            .POST(BodyPublishers.ofString("{\"name\": \"stays\"}"))))
                     .isEqualTo(201);
             ProcessHandle.of(first.pid()).orElseThrow().destroy();
             assertThat(first.waitFor(Duration.ofSeconds(60))).isEqualTo(Optional.of(143));
@@ -122,7 +123,12 @@ class ServeTest {
                 Connection connection = Cli.postgres().dataSource(database).getConnection();
                 PreparedStatement query = connection.prepareStatement(
                         "select from pg_stat_activity where application_name = 'direct-one'")) {
-            url(server);
+            String topics = url(server) + "/v1/topics";
+            assertThat(status(request(topics).POST(BodyPublishers.ofString("{\"name\": \"t\"}"))))
+                    .isEqualTo(201);
+            assertThat(status(request(topics + "/t/messages").POST(BodyPublishers.ofString("{\"text\": \"x\"}"))))
+                    .isEqualTo(201);
+            // Others are told of the message.
             Awaitility.await()
                     .atMost(Duration.ofMinutes(1))
                     .until(() -> query.executeQuery().next());
