@@ -248,8 +248,13 @@ public interface ConsumerGroupAdmin {
     /** Why a message is where it is, for a group. */
     List<Fact> explain(String group, String topic, long messageId);
 
+    /** Why a message is where it is, for a group: one of {@link Priority#NORMAL}, as all are of a topic without priority levels. */
+    default List<Fact> explain(String group, String topic, int partition, long offset) {
+        return explain(group, topic, partition, Priority.NORMAL, offset);
+    }
+
     /** Why a message is where it is, for a group. */
-    List<Fact> explain(String group, String topic, int partition, long offset);
+    List<Fact> explain(String group, String topic, int partition, Priority priority, long offset);
 
     /**
      * Which groups have handled a message, when, in which process, and who is missing. In mode {@link CompletionTrackingMode#REFERENCE_COUNTING} that is

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id its number among the dead letters
  * @param partition where the message lay
+ * @param priority where the message lay: each level has offsets of its own
  * @param offset where the message lay
  * @param messageId the message's id
  * @param key the message's key, if it has one
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public record DeadLetter(
         long id,
         int partition,
+        Priority priority,
         long offset,
         long messageId,
         @Nullable String key,

@@ -22,4 +22,14 @@ public enum Priority {
     public int code() {
         return code;
     }
+
+    /** The priority that a number of SQL stands for. */
+    public static Priority of(int code) {
+        return switch (code) {
+            case -1 -> LOW;
+            case 0 -> NORMAL;
+            case 1 -> HIGH;
+            default -> throw new IllegalArgumentException("there is no priority " + code + ": use -1, 0 or 1");
+        };
+    }
 }

@@ -3,6 +3,7 @@ package dev.trunkline.consume;
 import dev.trunkline.ConsumerGroupAdmin;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.GroupStatus;
+import dev.trunkline.Priority;
 import dev.trunkline.Start;
 import dev.trunkline.TopicPattern;
 import dev.trunkline.database.Places;
@@ -176,18 +177,30 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
 
     @Override
     public List<Fact> explain(String group, String topic, long messageId) {
-        return facts(group, topic, messageId, null, null);
+        return facts(group, topic, messageId, null, null, Priority.NORMAL);
     }
 
     @Override
-    public List<Fact> explain(String group, String topic, int partition, long offset) {
-        return facts(group, topic, null, partition, offset);
+    public List<Fact> explain(String group, String topic, int partition, Priority priority, long offset) {
+        return facts(group, topic, null, partition, offset, priority);
     }
 
     private List<Fact> facts(
-            String group, String topic, @Nullable Long id, @Nullable Integer partition, @Nullable Long offset) {
+            String group,
+            String topic,
+            @Nullable Long id,
+            @Nullable Integer partition,
+            @Nullable Long offset,
+            Priority priority) {
         return list(
-                "explain", row -> new Fact(row.getString(1), row.getString(2)), group, topic, id, partition, offset);
+                "explain",
+                row -> new Fact(row.getString(1), row.getString(2)),
+                group,
+                topic,
+                id,
+                partition,
+                offset,
+                priority.code());
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.trunkline.consume;
 
 import dev.trunkline.DeadLetter;
 import dev.trunkline.DeadLetters;
+import dev.trunkline.Priority;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
@@ -54,18 +55,19 @@ record GroupLetters(Calls calls, String group, String topic) implements DeadLett
         return new DeadLetter(
                 row.getLong(1),
                 row.getInt(2),
-                row.getLong(3),
+                Priority.of(row.getInt(3)),
                 row.getLong(4),
-                row.getString(5),
-                LetterTable.headers(row.getArray(6)),
-                row.getString(7),
-                row.getBytes(8),
-                row.getInt(9),
-                row.getString(10),
+                row.getLong(5),
+                row.getString(6),
+                LetterTable.headers(row.getArray(7)),
+                row.getString(8),
+                row.getBytes(9),
+                row.getInt(10),
                 row.getString(11),
-                List.of((String[]) row.getArray(12).getArray()),
-                row.getObject(13, OffsetDateTime.class).toInstant(),
-                row.getString(14) != null);
+                row.getString(12),
+                List.of((String[]) row.getArray(13).getArray()),
+                row.getObject(14, OffsetDateTime.class).toInstant(),
+                row.getString(15) != null);
     }
 
     @Override

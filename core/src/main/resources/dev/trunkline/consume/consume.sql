@@ -162,16 +162,16 @@ select trunkline.fate(?, ?, ?, ?, ?, ?)
 select t.levels, b.ends from trunkline.topic t cross join lateral trunkline.bounds(t.id) b where t.name = ?
 
 -- name: deadLetters
-select d.id, d.partition, d."offset", d.message_id, d.key, d.headers, d.content_type, d.payload, d.attempts, d.error, d.stack, d.history, d.buried_at, d.intent
+select d.id, d.partition, d.priority, d."offset", d.message_id, d.key, d.headers, d.content_type, d.payload, d.attempts, d.error, d.stack, d.history, d.buried_at, d.intent
 from trunkline.dead_letters d
-where d.group_name = ? and d.topic = ? and d.id > ?
+where d.group_name = ? and d.topic = ? and d.id > ? and d.group_status <> 'CANCELLED'
 order by d.id
 limit ?
 
 -- name: deadLetter
-select d.id, d.partition, d."offset", d.message_id, d.key, d.headers, d.content_type, d.payload, d.attempts, d.error, d.stack, d.history, d.buried_at, d.intent
+select d.id, d.partition, d.priority, d."offset", d.message_id, d.key, d.headers, d.content_type, d.payload, d.attempts, d.error, d.stack, d.history, d.buried_at, d.intent
 from trunkline.dead_letters d
-where d.group_name = ? and d.topic = ? and d.id = ?
+where d.group_name = ? and d.topic = ? and d.id = ? and d.group_status <> 'CANCELLED'
 
 -- name: editDeadLetter
 select trunkline.edit_dead_letter(?, ?, ?, ?, ?, ?)
@@ -215,7 +215,7 @@ where g.group_name = ? and g.topic = ?
 order by g.at, g.partition, g.priority, g."from"
 
 -- name: explain
-select e.fact, e.detail from trunkline.explain(?, ?, ?, ?, ?) e
+select e.fact, e.detail from trunkline.explain(?, ?, ?, ?, ?, ?) e
 
 -- name: lag
 select l.partition, l.priority, l.cursor, l.end_offset, l.pending, extract(epoch from l.age)::float8 from trunkline.group_lag(?, ?) l

@@ -400,9 +400,10 @@ as $$
     where s.id = a_subscription
 $$;
 
--- Dead letters for people.
+-- Dead letters for people. Those of a cancelled group are there until it is forgotten, and nobody decides on them any more: see group_status.
 create view trunkline.dead_letters as
-    select d.id, s.group_name, t.name as topic, d.strand % t.partitions as partition, d."offset", d.message_id, d.key, d.published_at, d.buried_at, d.attempts,
+    select d.id, s.group_name, s.status as group_status, t.name as topic, d.strand % t.partitions as partition,
+           (array[0, 1, -1])[d.strand / t.partitions + 1] as priority, d."offset", d.message_id, d.key, d.published_at, d.buried_at, d.attempts,
            d.error, d.stack, d.history, d.stops_key, d.intent, d.correlation_id, d.content_type, d.headers, trunkline.as_text(d.payload) as text, d.payload
     from trunkline.dead_letter d
     join trunkline.subscription s on s.id = d.subscription

@@ -239,7 +239,8 @@ begin
         select m.id, m.key, m.appended_at into its_id, its_key, its_time
         from trunkline.read(a_topic, its_strand, its_offset, 1) m where m."offset" = its_offset;
     end if;
-    return query select 'message', concat_ws(', ', 'partition ' || its_strand % t.partitions, 'offset ' || its_offset, 'id ' || its_id, 'key ' || its_key,
+    return query select 'message', concat_ws(', ', 'partition ' || its_strand % t.partitions,
+        (array[null, 'priority HIGH', 'priority LOW'])[its_strand / t.partitions + 1], 'offset ' || its_offset, 'id ' || its_id, 'key ' || its_key,
         'appended ' || its_time);
     select d.done @> its_offset, trunkline.cursor_of(d.done) into is_done, cursor
     from trunkline.done(s.id, array[its_strand % t.partitions]) d where d.strand = its_strand;

@@ -2,6 +2,7 @@ package dev.trunkline.faults;
 
 import dev.trunkline.faults.seeded.SeededBugs;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -73,6 +74,12 @@ public final class Main implements Callable<Integer> {
             description = "Major version of the server: 15 to 18 (default: 18).")
     private int postgres = Versions.NEWEST;
 
+    @Option(
+            names = "--json",
+            description =
+                    "Print one JSON object a line, the last for all of them; what is for people goes to standard error.")
+    private boolean json;
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -87,17 +94,20 @@ public final class Main implements Callable<Integer> {
         }
         List<Fault> chosen = chosen();
         if (list) {
-            chosen.forEach(fault -> System.out.printf("%-4s %s%n", fault.id(), fault.title()));
+            Report.list(System.out, chosen, json);
             return 0;
         }
         if (seededBugs) {
             Path directory = Files.createTempDirectory("trunkline-faults-");
-            boolean caught = SeededBugs.run(directory, System.out);
+            boolean caught = SeededBugs.run(directory, story());
             delete(directory);
+            if (json) {
+                System.out.println("{\"allCaught\":" + caught + "}");
+            }
             return caught ? 0 : 1;
         }
         long first = seed == null ? new Random().nextLong(1_000_000_000) : seed;
-        Report report = new Report(System.out, first);
+        Report report = new Report(System.out, first, json);
         boolean clean = true;
         for (Fault fault : chosen) {
             clean &= run(fault, first, report);
@@ -105,7 +115,7 @@ public final class Main implements Callable<Integer> {
                 report.write(page, "./trunkline faults " + String.join(" ", arguments()), postgres);
             }
         }
-        System.out.println(report.sum());
+        report.conclude();
         return clean ? 0 : 1;
     }
 
@@ -120,6 +130,11 @@ public final class Main implements Callable<Integer> {
                             spec.commandLine(), "no fault is called \"" + name + "\": --list tells their names")));
         }
         return chosen;
+    }
+
+    /** Where goes what is for people. */
+    private PrintStream story() {
+        return json ? System.err : System.out;
     }
 
     /** As they were given. */
@@ -149,7 +164,7 @@ public final class Main implements Callable<Integer> {
             clean = result.isAsItShouldBe(fault);
             if (!clean) {
                 result.problem().ifPresent(Exception::printStackTrace);
-                result.verdict().print(System.out);
+                result.verdict().print(story());
             }
         } catch (Exception e) {
             report.fail(fault, e);
@@ -158,7 +173,7 @@ public final class Main implements Callable<Integer> {
         if (clean && journals == null) {
             delete(directory);
         } else {
-            System.out.println("journals: " + directory);
+            story().println("journals: " + directory);
         }
         return clean;
     }

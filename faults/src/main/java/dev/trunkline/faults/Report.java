@@ -8,26 +8,53 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToLongFunction;
+import tools.jackson.databind.json.JsonMapper;
 
-/** What came of the trials: a line for each as it ends, and in the end all of it as a page. */
+/** What came of the trials: a line for each as it ends, for people or as JSON, and in the end all of it as a page. */
 final class Report {
 
     private static final String LINE = "%-4s %-52s %6s %9s %9s %10s %5s %10s  %s%n";
 
+    private static final JsonMapper JSON = new JsonMapper();
+
     private final PrintStream out;
     private final long seed;
+    private final boolean json;
     private final long began = System.nanoTime();
     private final List<String> rows = new ArrayList<>();
     private final List<Trial.Result> results = new ArrayList<>();
     private int controls;
 
-    Report(PrintStream out, long seed) {
+    Report(PrintStream out, long seed, boolean json) {
         this.out = out;
         this.seed = seed;
-        out.printf("seed %d%n", seed);
-        out.printf(LINE, "", "fault", "events", "published", "handled", "duplicates", "load", "violations", "");
+        this.json = json;
+        if (!json) {
+            out.printf("seed %d%n", seed);
+            out.printf(LINE, "", "fault", "events", "published", "handled", "duplicates", "load", "violations", "");
+        }
+    }
+
+    /** The names of faults, and what they do. */
+    static void list(PrintStream out, List<Fault> faults, boolean json) {
+        for (Fault fault : faults) {
+            if (json) {
+                out.println(JSON.writeValueAsString(fields(fault)));
+            } else {
+                out.printf("%-4s %s%n", fault.id(), fault.title());
+            }
+        }
+    }
+
+    private static Map<String, Object> fields(Fault fault) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("fault", fault.id());
+        fields.put("title", fault.title());
+        return fields;
     }
 
     void add(Fault fault, Trial.Result result) {
@@ -37,8 +64,19 @@ final class Report {
         if (result.lost() > 0) {
             notes.add("%,d lost of what the standby lacked".formatted(result.lost()));
         }
+        Map<String, Object> fields = fields(fault);
+        fields.put("events", result.events());
+        fields.put("published", figures.acknowledged());
+        fields.put("handled", figures.handled());
+        fields.put("duplicates", figures.duplicates());
+        fields.put("load", result.load());
+        fields.put("worstSeconds", result.worst());
+        fields.put("lost", result.lost());
+        fields.put("violations", violations(result));
+        fields.put("asItShouldBe", result.isAsItShouldBe(fault));
         line(
                 fault,
+                fields,
                 "%,d".formatted(result.events()),
                 "%,d".formatted(figures.acknowledged()),
                 "%,d".formatted(figures.handled()),
@@ -54,17 +92,35 @@ final class Report {
     }
 
     void skip(Fault fault, String lack) {
-        line(fault, "", "", "", "", "", "", "skipped: needs " + lack);
+        Map<String, Object> fields = fields(fault);
+        fields.put("skipped", "needs " + lack);
+        line(fault, fields, "", "", "", "", "", "", "skipped: needs " + lack);
     }
 
     void fail(Fault fault, Exception e) {
         // What it says may name places of this machine: that is for who sits before it.
-        line(fault, "", "", "", "", "", "", "did not end: " + e.getClass().getSimpleName());
+        String what = e.getClass().getSimpleName();
+        Map<String, Object> fields = fields(fault);
+        fields.put("didNotEnd", what);
+        line(fault, fields, "", "", "", "", "", "", "did not end: " + what);
     }
 
-    private void line(Fault fault, String... cells) {
-        out.printf(
-                LINE, fault.id(), fault.title(), cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]);
+    private void line(Fault fault, Map<String, Object> fields, String... cells) {
+        if (json) {
+            out.println(JSON.writeValueAsString(fields));
+        } else {
+            out.printf(
+                    LINE,
+                    fault.id(),
+                    fault.title(),
+                    cells[0],
+                    cells[1],
+                    cells[2],
+                    cells[3],
+                    cells[4],
+                    cells[5],
+                    cells[6]);
+        }
         rows.add("| " + fault.id() + " | " + fault.title() + " | " + String.join(" | ", cells) + " |");
     }
 
@@ -72,8 +128,24 @@ final class Report {
         return result.verdict().counts().values().stream().mapToLong(n -> n).sum();
     }
 
+    /** Prints what all of them came to. */
+    void conclude() {
+        if (json) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("seed", seed);
+            fields.put("trials", results.size());
+            fields.put("events", results.stream().mapToInt(Trial.Result::events).sum());
+            fields.put(
+                    "violations", results.stream().mapToLong(Report::violations).sum());
+            fields.put("controls", controls);
+            out.println(JSON.writeValueAsString(fields));
+        } else {
+            out.println(sum());
+        }
+    }
+
     /** What all of them came to, but for controls. */
-    String sum() {
+    private String sum() {
         return "%,d events in %d trials; messages acknowledged %,d, handled %,d, of these again %,d; effects %,d; load %.0f%% of that before on average; violations %,d%s; %.0f minutes"
                 .formatted(
                         results.stream().mapToInt(Trial.Result::events).sum(),

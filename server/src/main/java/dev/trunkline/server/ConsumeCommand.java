@@ -68,6 +68,12 @@ final class ConsumeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        if (count < 0) {
+            throw new ParameterException(command.commandLine(), "--count is " + count + ": use zero or more");
+        }
+        if (!lease.isPositive()) {
+            throw new ParameterException(command.commandLine(), "--lease is " + lease + ": use more than zero");
+        }
         Start start = start();
         PrintWriter out = command.commandLine().getOut();
         try (Interrupts interrupts = new Interrupts();

@@ -10,13 +10,19 @@ import dev.trunkline.server.groups.GroupsCommand;
 import dev.trunkline.server.groups.LagCommand;
 import dev.trunkline.server.groups.RedriveCommand;
 import dev.trunkline.server.groups.SeekCommand;
+import dev.trunkline.server.keys.KeysCommand;
 import dev.trunkline.server.topics.TopicsCommand;
 import dev.trunkline.server.verify.VerifyCommand;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.TypeConversionException;
 
@@ -46,6 +52,7 @@ import picocli.CommandLine.TypeConversionException;
             AuditCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,
+            KeysCommand.class,
             CompletionCommand.class
         })
 public final class Main {
@@ -62,6 +69,9 @@ public final class Main {
     public static void main(String[] arguments) {
         // Newer JDKs have a console even where there is no terminal, unless told otherwise.
         System.setProperty("jdk.console", "java.base");
+        if (!Logs.choose()) {
+            System.exit(ExitCode.USAGE);
+        }
         System.exit(commandLine(Terminal.ofProcess()).execute(arguments));
     }
 
@@ -74,8 +84,27 @@ public final class Main {
                 .registerConverter(Duration.class, Main::duration)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setAbbreviatedOptionsAllowed(false)
+                // A payload that begins with @ is a payload, not the name of a file with arguments.
+                .setExpandAtFiles(false)
+                .setExecutionStrategy(Main::execute)
                 .setParameterExceptionHandler(errors)
                 .setExecutionExceptionHandler(errors);
+    }
+
+    /** An option that a command has itself and its subcommand does not look at would be passed over without a word: it is refused. */
+    private static int execute(ParseResult parsed) {
+        for (ParseResult each = parsed; each.hasSubcommand(); each = each.subcommand()) {
+            String subcommand = each.subcommand().commandSpec().name();
+            for (OptionSpec option : each.matchedOptions()) {
+                if (option.scopeType() != ScopeType.INHERIT && !option.usageHelp() && !option.versionHelp()) {
+                    throw new ParameterException(
+                            each.subcommand().commandSpec().commandLine(),
+                            option.longestName() + " is of no use before " + subcommand + ": give it after "
+                                    + subcommand);
+                }
+            }
+        }
+        return new RunLast().execute(parsed);
     }
 
     private static Duration duration(String text) {

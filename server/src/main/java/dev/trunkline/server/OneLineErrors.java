@@ -1,5 +1,7 @@
 package dev.trunkline.server;
 
+import dev.trunkline.InvalidMessageException;
+import dev.trunkline.InvalidTopicException;
 import java.io.PrintWriter;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
@@ -21,7 +23,14 @@ final class OneLineErrors implements IExecutionExceptionHandler, IParameterExcep
     @Override
     public int handleExecutionException(Exception e, CommandLine command, ParseResult parsed) {
         print(command.getErr(), e, text(e));
-        return ExitCode.SOFTWARE;
+        return isAboutValue(e) ? ExitCode.USAGE : ExitCode.SOFTWARE;
+    }
+
+    /** Some values are known to be wrong only when they are used. */
+    private static boolean isAboutValue(Exception e) {
+        return e instanceof IllegalArgumentException
+                || e instanceof InvalidTopicException
+                || e instanceof InvalidMessageException;
     }
 
     @Override

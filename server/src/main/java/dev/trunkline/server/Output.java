@@ -1,6 +1,7 @@
 package dev.trunkline.server;
 
 import dev.trunkline.LogMessage;
+import dev.trunkline.Priority;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -27,9 +28,19 @@ public final class Output {
     }
 
     private static String readable(LogMessage message) {
-        return message.appendedAt() + "  " + message.partition() + "@" + message.offset() + "  "
+        return message.appendedAt() + "  " + place(message.partition(), message.priority(), message.offset()) + "  "
                 + (message.key() == null ? "-" : message.key()) + "  "
                 + readable(message.payload(), message.contentType());
+    }
+
+    /** Where a message lies: {@code 3@70}, or {@code 3@70/HIGH} if it is not at the normal level, which has offsets of its own. */
+    public static String place(int partition, Priority priority, long offset) {
+        return partition + "@" + offset + (priority == Priority.NORMAL ? "" : "/" + priority);
+    }
+
+    /** A partition at one level, by the number that stands for it in SQL: {@code partition 3}, or {@code partition 3/HIGH}. */
+    public static String strand(int partition, int priority) {
+        return "partition " + partition + (priority == 0 ? "" : "/" + Priority.of(priority));
     }
 
     /** What a message says, if it is text. */

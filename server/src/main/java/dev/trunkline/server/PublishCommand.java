@@ -1,8 +1,10 @@
 package dev.trunkline.server;
 
 import dev.trunkline.Message;
+import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.Priority;
 import dev.trunkline.Receipt;
+import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -65,13 +67,29 @@ final class PublishCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        byte[] bytes = payload == null ? System.in.readAllBytes() : payload.getBytes(StandardCharsets.UTF_8);
         try (Trunkline trunkline = database.open()) {
+            byte[] bytes = payload == null ? standardInput(trunkline) : payload.getBytes(StandardCharsets.UTF_8);
             Receipt receipt = trunkline.publisher().publish(message(bytes));
             trunkline.relayNow();
             command.commandLine().getOut().println(json ? Output.json(receipt) : describe(receipt));
         }
         return 0;
+    }
+
+    /** Not more of it than the topic takes: it may have no end. */
+    private byte[] standardInput(Trunkline trunkline) throws IOException {
+        int most = trunkline
+                .topics()
+                .find(topic)
+                .orElse(TopicConfiguration.queue(
+                        topic)) // what becomes of one that there is not, is said when it is published
+                .maxPayloadBytes();
+        byte[] bytes = System.in.readNBytes(most + 1);
+        if (bytes.length > most) {
+            throw new PayloadTooLargeException("standard input is longer than the " + most + " bytes that topic \""
+                    + topic + "\" takes: trunkline topics alter --max-payload-bytes allows more, up to 268435456");
+        }
+        return bytes;
     }
 
     private Message message(byte[] bytes) {
@@ -89,13 +107,13 @@ final class PublishCommand implements Callable<Integer> {
         return Output.text(bytes).isPresent() ? message.withContentType("text/plain") : message;
     }
 
-    private static String describe(Receipt receipt) {
+    private String describe(Receipt receipt) {
         if (receipt.duplicate()) {
             return "message " + receipt.id() + " has this idempotency key already: nothing was added";
         }
         return receipt.offset().isPresent()
-                ? "message " + receipt.id() + " is in partition "
-                        + receipt.partition().orElseThrow() + " at offset "
+                ? "message " + receipt.id() + " is in "
+                        + Output.strand(receipt.partition().orElseThrow(), priority.code()) + " at offset "
                         + receipt.offset().getAsLong()
                 : "message " + receipt.id() + " is accepted and gets its offset when it is due or its lane is free";
     }

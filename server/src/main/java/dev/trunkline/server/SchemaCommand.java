@@ -13,7 +13,10 @@ final class SchemaCommand implements Runnable {
     @Spec
     CommandSpec command = CommandSpec.create();
 
-    @Option(names = "--schema", defaultValue = "trunkline", description = "Its name: ${DEFAULT-VALUE} by default.")
+    @Option(
+            names = "--schema",
+            defaultValue = "${env:TRUNKLINE_SCHEMA:-trunkline}",
+            description = "Its name: trunkline by default. Or TRUNKLINE_SCHEMA.")
     String schema = "trunkline";
 
     @Override

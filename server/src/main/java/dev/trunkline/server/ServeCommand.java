@@ -35,6 +35,17 @@ final class ServeCommand implements Callable<Integer> {
     ConnectionOptions database = new ConnectionOptions();
 
     @Option(
+            names = "--direct-url",
+            paramLabel = "JDBC",
+            defaultValue = "${env:TRUNKLINE_DIRECT_URL}",
+            description = {
+                "Where --url leads through a pooler in transaction mode: the database without it, for what listens and for signs of life.",
+                "Or TRUNKLINE_DIRECT_URL."
+            })
+    @Nullable
+    String directUrl;
+
+    @Option(
             names = "--data",
             paramLabel = "DIR",
             defaultValue = "${env:TRUNKLINE_DATA:-trunkline-data}",
@@ -53,12 +64,22 @@ final class ServeCommand implements Callable<Integer> {
             description = "The port: 8787 by default, 0 for a free one. Or TRUNKLINE_PORT.")
     int port;
 
-    @Option(names = "--no-auth", description = "Ask nobody for a key. Only at a loopback address.")
+    // The fallback: a flag that the environment has set already would be taken for its opposite.
+    @Option(
+            names = "--no-auth",
+            defaultValue = "${env:TRUNKLINE_NO_AUTH:-false}",
+            fallbackValue = "true",
+            description = "Ask nobody for a key. Only at a loopback address. Or TRUNKLINE_NO_AUTH=true.")
     boolean open;
 
     @Option(
             names = "--behind-tls-proxy",
-            description = "At another than a loopback address: something in front of it speaks TLS.")
+            defaultValue = "${env:TRUNKLINE_BEHIND_TLS_PROXY:-false}",
+            fallbackValue = "true",
+            description = {
+                "At another than a loopback address: something in front of it speaks TLS.",
+                "Or TRUNKLINE_BEHIND_TLS_PROXY=true."
+            })
     boolean behindProxy;
 
     @Option(
@@ -148,6 +169,9 @@ final class ServeCommand implements Callable<Integer> {
                 out.println("  " + key);
             });
             out.println("Trunkline on " + service + " listens at " + service.url());
+            service.access()
+                    .ifPresent(
+                            access -> out.println("Look at it with other commands: " + access + " ./trunkline doctor"));
             out.flush();
             stop.await();
         } finally {
@@ -157,10 +181,30 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private Service start() throws Exception {
-        Optional<Address> given =
-                database.url == null || database.url.isBlank() ? Optional.empty() : Optional.of(database.address());
-        return Service.start(
-                new ServerOptions(given, data, host, port, mostBytes, requestsPerSecond, !open, issuer(), tls()));
+        return Service.start(new ServerOptions(
+                given(),
+                isGiven(directUrl) ? Optional.ofNullable(directUrl) : Optional.empty(),
+                data,
+                database.schema,
+                host,
+                port,
+                mostBytes,
+                requestsPerSecond,
+                !open,
+                issuer(),
+                tls()));
+    }
+
+    /** Empty: it has a database of its own. */
+    private Optional<Address> given() {
+        if (isGiven(database.url)) {
+            return Optional.of(database.address());
+        }
+        if (isGiven(database.user) || isGiven(database.password) || isGiven(directUrl)) {
+            throw wrong("without --url it has a PostgreSQL of its own, for which --user, --password and --direct-url"
+                    + " mean nothing: give --url, or leave them out (TRUNKLINE_USER and the like too)");
+        }
+        return Optional.empty();
     }
 
     private Optional<ServerOptions.Issuer> issuer() {
@@ -169,6 +213,9 @@ final class ServeCommand implements Callable<Integer> {
         }
         if (jwtIssuer == null || jwtAudience == null || jwtKeys == null) {
             throw wrong("--jwt-issuer, --jwt-audience and --jwt-keys go together");
+        }
+        if (open) {
+            throw wrong("--no-auth asks nobody for anything, --jwt-issuer asks for tokens: use one of them");
         }
         String scheme = String.valueOf(jwtKeys.getScheme());
         if (!scheme.equals("https") && !(scheme.equals("http") && isLoopback(jwtKeys.getHost()))) {
@@ -185,6 +232,10 @@ final class ServeCommand implements Callable<Integer> {
             throw wrong("--tls-keystore " + keystore + " can not be read");
         }
         return Optional.of(new ServerOptions.Tls(keystore, keystorePassword == null ? "" : keystorePassword));
+    }
+
+    private static boolean isGiven(@Nullable String text) {
+        return text != null && !text.isBlank();
     }
 
     private ParameterException wrong(String what) {

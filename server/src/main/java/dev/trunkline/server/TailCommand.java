@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -43,6 +44,9 @@ final class TailCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        if (count < 0) {
+            throw new ParameterException(command.commandLine(), "--count is " + count + ": use zero or more");
+        }
         PrintWriter out = command.commandLine().getOut();
         try (Trunkline trunkline = database.address()
                 .installation()

@@ -63,6 +63,38 @@ class GroupsTest {
     }
 
     @Test
+    void what_a_change_has_made_of_a_group_is_told_as_json() {
+        assertThat(out("groups", "pause", "emails", "orders", "--json")).contains("\"status\":\"PAUSED\"");
+        assertThat(out("groups", "resume", "emails", "orders", "--json")).contains("\"status\":\"ACTIVE\"");
+        assertThat(out("groups", "complete", "emails", "orders", "--json"))
+                .isEqualToIgnoringNewLines("{\"completed\":1}");
+        assertThat(out("groups", "cancel", "emails", "orders", "--json")).contains("\"status\":\"CANCELLED\"");
+        assertThat(out("groups", "resurrect", "--help")).contains("--json");
+    }
+
+    @Test
+    void messages_at_different_levels_of_a_partition_have_different_places() {
+        out("topics", "create", "mail", "--semantics", "pub_sub", "--partitions", "1", "--priority-levels");
+        assertThat(out("publish", "mail", "calm")).contains("partition 0 at offset 0");
+        assertThat(out("publish", "mail", "urgent", "--priority", "HIGH")).contains("partition 0/HIGH at offset 0");
+        out("publish", "mail", "whenever", "--priority", "LOW");
+        assertThat(out("tail", "mail", "--from-beginning", "--count", "3").lines())
+                .anyMatch(line -> line.contains("  0@0  ") && line.endsWith("calm"))
+                .anyMatch(line -> line.contains("  0@0/HIGH  ") && line.endsWith("urgent"))
+                .anyMatch(line -> line.contains("  0@0/LOW  ") && line.endsWith("whenever"));
+        out("consume", "mail", "--group", "g", "--from", "beginning", "--count", "1");
+        assertThat(out("explain", "g", "mail", "0@0/high")).contains("priority HIGH", "done");
+        assertThat(out("explain", "g", "mail", "0@0")).contains("waiting").doesNotContain("priority");
+        assertThat(out("explain", "g", "mail", "0@0/LOW")).contains("priority LOW", "waiting");
+        assertThat(out("seek", "g", "mail", "beginning", "--dry-run"))
+                .contains("partition 0: from 0 to 0", "partition 0/HIGH: from 1 to 0", "partition 0/LOW: from 0 to 0");
+        out("groups", "complete", "g", "mail");
+        assertThat(out("groups", "gaps", "g", "mail"))
+                .contains("partition 0: offsets 0 up to 1", "partition 0/LOW: offsets 0 up to 1")
+                .doesNotContain("HIGH");
+    }
+
+    @Test
     void a_group_is_moved_and_told_before_what_that_does() {
         assertThat(out("seek", "emails", "orders", "offset:1", "--dry-run"))
                 .contains("from 3 to 1, 2 handled again, 0 passed over");
@@ -121,7 +153,6 @@ class GroupsTest {
             {"groups", "resume", "emails", "orders"},
             {"groups", "catch-up", "emails", "orders", "cancel"},
             {"groups", "catch-up", "emails", "orders", "resume"},
-            {"groups", "resurrect", "emails", "orders", "--most", "0"},
             {"audit", "orders", "1"},
             {"audit", "nothing", "1"},
             {"explain", "nobody", "orders", "1"}
@@ -135,9 +166,11 @@ class GroupsTest {
             {"seek", "emails", "orders", "2026-11-16T08:00:00"},
             {"seek", "emails", "orders", "now", "--partition", "0"},
             {"groups", "resurrect", "emails", "orders", "--most", "5", "--without-history"},
+            {"groups", "resurrect", "emails", "orders", "--most", "0"},
             {"groups", "catch-up", "emails", "orders", "perhaps"},
             {"audit", "orders", "x"},
-            {"explain", "emails", "orders", "x"}
+            {"explain", "emails", "orders", "x"},
+            {"explain", "emails", "orders", "0@0/SOON"}
         }) {
             assertThat(Cli.on(database, wrong).code()).as("%s", (Object) wrong).isEqualTo(2);
         }

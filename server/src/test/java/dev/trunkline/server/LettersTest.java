@@ -3,6 +3,7 @@ package dev.trunkline.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.Message;
+import dev.trunkline.Priority;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.TopicConfiguration;
@@ -93,6 +94,48 @@ class LettersTest {
         assertThat(out("consume", "orders", "--group", "emails", "--count", "5"))
                 .contains("order 0", "order 1", "order 2", "behind", "free");
         assertThat(ids()).isEmpty();
+    }
+
+    @Test
+    void the_place_of_one_tells_its_level() {
+        try (Trunkline trunkline = open()) {
+            trunkline
+                    .topics()
+                    .create(TopicConfiguration.pubSub("mail").withPartitions(1).withPriorityLevels(true));
+            PullConsumer<String> group = trunkline.pull("g", "mail", String.class, PullOptions.fromBeginning());
+            trunkline.publisher().publish(Message.of("mail", "urgent").withPriority(Priority.HIGH));
+            String token = group.pop(1, Duration.ofMinutes(1)).orElseThrow().token();
+            group.reject(token, List.of(0L), "too bad");
+        }
+        assertThat(out("dead-letters", "list", "g", "mail")).contains(" 0@0/HIGH ");
+        JsonNode letter = mapper.readTree(out("dead-letters", "list", "g", "mail", "--json"))
+                .get(0);
+        assertThat(letter.get("priority").asString()).isEqualTo("HIGH");
+        assertThat(out("dead-letters", "show", "g", "mail", letter.get("id").asString()))
+                .contains("0@0/HIGH");
+    }
+
+    @Test
+    void those_of_a_cancelled_group_are_not_those_of_another_with_its_name() {
+        List<String> ids = ids();
+        out("groups", "cancel", "emails", "orders");
+        for (String[] command : new String[][] {
+            {"dead-letters", "list", "emails", "orders"},
+            {"dead-letters", "show", "emails", "orders", ids.get(0)},
+            {"redrive", "emails", "orders", "--all"}
+        }) {
+            Cli.Result result = Cli.on(database, command);
+            assertThat(result.code()).as("%s", (Object) command).isEqualTo(1);
+            assertThat(result.err()).hasLineCount(1).contains("cancelled");
+        }
+        try (Trunkline trunkline = open()) {
+            trunkline.pull("emails", "orders", String.class, PullOptions.fromBeginning());
+        }
+        assertThat(ids()).isEmpty();
+        assertThat(out("redrive", "emails", "orders", "--all")).contains("0 dead letters");
+        assertThat(Cli.on(database, "dead-letters", "show", "emails", "orders", ids.get(0))
+                        .code())
+                .isEqualTo(1);
     }
 
     @Test

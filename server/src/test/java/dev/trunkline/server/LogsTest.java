@@ -90,6 +90,16 @@ class LogsTest {
                 assertThat(event.at("/formattedMessage").asString()).as(line).isNotEmpty();
             }
         }
+        try (ChildJvm server = serve("JSON")) {
+            assertThat(logged(server)).isNotEmpty().allMatch(line -> line.startsWith("{"));
+        }
+        try (ChildJvm server = serve("xml")) {
+            assertThat(server.readLine()).isNull();
+            assertThat(server.waitFor()).isEqualTo(2);
+            assertThat(Files.readString(directory.resolve("log")))
+                    .hasLineCount(1)
+                    .contains("TRUNKLINE_LOG is \"xml\": use text or json");
+        }
         try (ChildJvm server = serve("text")) {
             assertThat(logged(server)).isNotEmpty().allMatch(line -> line.matches("\\d\\d:\\d\\d:.*"));
         }

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -38,6 +42,38 @@ class PublishAndTailTest {
         assertThat(message.get("key").asString()).isEqualTo("k");
         assertThat(message.get("contentType").asString()).isEqualTo("text/plain");
         assertThat(message.get("headers").toString()).isEqualTo("{\"a\":\"b\",\"c\":\"d=e\"}");
+    }
+
+    @Test
+    void a_payload_that_begins_with_an_at_sign_is_published_as_it_is(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(directory.resolve("file"), "what the file says");
+        for (String payload : List.of("@" + file, "@@x", "@nothing")) {
+            Cli.Result published = Cli.on(database, "publish", "orders", payload);
+            assertThat(published.code()).as(published.err()).isZero();
+        }
+        assertThat(tail("--count", "3").out())
+                .contains("  @" + file + System.lineSeparator())
+                .contains("  @@x" + System.lineSeparator())
+                .contains("  @nothing" + System.lineSeparator());
+    }
+
+    @Test
+    void standard_input_without_an_end_is_refused_after_what_the_topic_takes() {
+        InputStream endless = new InputStream() {
+            @Override
+            public int read() {
+                return 'x';
+            }
+        };
+        InputStream before = System.in;
+        System.setIn(endless);
+        try {
+            Cli.Result result = Cli.on(database, "publish", "orders");
+            assertThat(result.code()).isEqualTo(2);
+            assertThat(result.err()).hasLineCount(1).contains("longer than the 1048576 bytes", "--max-payload-bytes");
+        } finally {
+            System.setIn(before);
+        }
     }
 
     @Test

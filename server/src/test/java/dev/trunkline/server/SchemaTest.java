@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.rig.ChildJvm;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,6 +40,18 @@ class SchemaTest {
     }
 
     @Test
+    void its_name_can_come_from_the_environment() {
+        try (ChildJvm child =
+                ChildJvm.start(List.of(), Main.class, Map.of("TRUNKLINE_SCHEMA", "from_outside"), "schema")) {
+            StringBuilder script = new StringBuilder();
+            for (String line = child.readLine(); line != null; line = child.readLine()) {
+                script.append(line).append('\n');
+            }
+            assertThat(script.toString()).contains("create table from_outside.topic ");
+        }
+    }
+
+    @Test
     void migrate_says_the_version_and_may_run_again() {
         String database = Cli.freshDatabase();
         Cli.Result first = Cli.on(database, "migrate");
@@ -49,7 +64,7 @@ class SchemaTest {
     @Test
     void a_schema_name_that_can_not_be_one_is_refused() {
         Cli.Result result = Cli.run("schema", "--schema", "no\"good");
-        assertThat(result.code()).isEqualTo(1);
+        assertThat(result.code()).isEqualTo(2);
         assertThat(result.err()).hasLineCount(1).contains("a-z");
     }
 }

@@ -6,17 +6,23 @@ import dev.trunkline.rig.ChildJvm;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,9 +55,10 @@ class ServeTest {
             assertThat(first.readLine()).contains("first key");
             key = Objects.requireNonNull(first.readLine()).strip();
             String url = url(first);
+            assertThatOtherCommandsReachIt(Objects.requireNonNull(first.readLine()));
             assertThat(status(request(url + "/v1/topics")
                             .header("Authorization", "Bearer " + key)
-                            .POST(HttpRequest.BodyPublishers.ofString("{\"name\": \"stays\"}"))))
+                            .POST(BodyPublishers.ofString("{\"name\": \"stays\"}"))))
                     .isEqualTo(201);
             ProcessHandle.of(first.pid()).orElseThrow().destroy();
             assertThat(first.waitFor(Duration.ofSeconds(60))).isEqualTo(Optional.of(143));
@@ -61,6 +68,82 @@ class ServeTest {
             assertThat(status(request(url + "/v1/topics/stays").header("Authorization", "Bearer " + key)))
                     .isEqualTo(200);
             assertThat(status(request(url + "/v1/topics/stays"))).isEqualTo(401);
+        }
+    }
+
+    /** As the line that it has printed says, in a shell. */
+    private static void assertThatOtherCommandsReachIt(String line) throws Exception {
+        assertThat(line).endsWith(" ./trunkline doctor");
+        String environment = line.substring(line.indexOf("TRUNKLINE_URL"), line.indexOf(" ./trunkline"));
+        Process keys = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        environment + " exec \"$@\"",
+                        "sh",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "keys",
+                        "list")
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        assertThat(new String(keys.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .containsPattern("1 +first +READ,PUBLISH,CONSUME,ADMIN");
+        assertThat(keys.waitFor()).isZero();
+    }
+
+    @Test
+    void its_flags_come_from_the_environment_too() throws Exception {
+        String[] arguments = Cli.at(Cli.freshDatabase(), "serve", "--port", "0");
+        try (ChildJvm server = ChildJvm.start(List.of(), Main.class, Map.of("TRUNKLINE_NO_AUTH", "true"), arguments)) {
+            assertThat(status(request(url(server) + "/v1/topics"))).isEqualTo(200);
+        }
+        String[] again = Cli.at(Cli.freshDatabase(), "serve", "--port", "0", "--no-auth");
+        try (ChildJvm server = ChildJvm.start(List.of(), Main.class, Map.of("TRUNKLINE_NO_AUTH", "true"), again)) {
+            assertThat(status(request(url(server) + "/v1/topics"))).isEqualTo(200);
+        }
+        Path file = directory.resolve("serve.yaml");
+        Files.writeString(file, "behind-tls-proxy: false\nhost: 0.0.0.0\n");
+        String[] outside = Cli.at(Cli.freshDatabase(), "serve", "--port", "0", "--config", file.toString());
+        try (ChildJvm server =
+                ChildJvm.start(List.of(), Main.class, Map.of("TRUNKLINE_BEHIND_TLS_PROXY", "true"), outside)) {
+            assertThat(server.readLine()).contains("first key");
+            assertThat(server.readLine()).contains("tl_");
+            assertThat(url(server)).startsWith("http://0.0.0.0:");
+        }
+    }
+
+    @Test
+    void a_direct_url_is_used_for_what_a_pooler_can_not_do() throws Exception {
+        String database = Cli.freshDatabase();
+        String direct = Cli.postgres().jdbcUrl(database) + "?ApplicationName=direct-one";
+        try (ChildJvm server = ChildJvm.start(
+                        Main.class, Cli.at(database, "serve", "--port", "0", "--no-auth", "--direct-url", direct));
+                Connection connection = Cli.postgres().dataSource(database).getConnection();
+                PreparedStatement query = connection.prepareStatement(
+                        "select from pg_stat_activity where application_name = 'direct-one'")) {
+            String topics = url(server) + "/v1/topics";
+            assertThat(status(request(topics).POST(BodyPublishers.ofString("{\"name\": \"t\"}"))))
+                    .isEqualTo(201);
+            assertThat(status(request(topics + "/t/messages").POST(BodyPublishers.ofString("{\"text\": \"x\"}"))))
+                    .isEqualTo(201);
+            // Others are told of the message.
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
+                    .until(() -> query.executeQuery().next());
+        }
+        Cli.Result wrong =
+                Cli.on(database, "serve", "--port", "0", "--direct-url", "jdbc:postgresql://127.0.0.1:1/none");
+        assertThat(wrong.code()).isEqualTo(1);
+        assertThat(wrong.err()).hasLineCount(1).contains("Check --direct-url");
+    }
+
+    @Test
+    void a_database_of_its_own_has_the_schema_that_it_is_told() throws Exception {
+        try (ChildJvm server = serve("--no-auth", "--schema", "messages")) {
+            url(server);
+            assertThat(server.readLine()).contains("TRUNKLINE_SCHEMA=messages");
         }
     }
 
@@ -149,6 +232,10 @@ class ServeTest {
         "--max-requests-per-second 0, use more",
         "--jwt-issuer a, go together",
         "--jwt-issuer a --jwt-audience b --jwt-keys http://example.com/keys, use https",
+        "--no-auth --jwt-issuer a --jwt-audience b --jwt-keys https://example.com/keys, use one of them",
+        "--user me, give --url",
+        "--password secret, give --url",
+        "--direct-url jdbc:postgresql:x, give --url",
         "--tls-keystore no-such-file, can not be read",
         "--config no-such-file, can not be read"
     })

@@ -52,8 +52,6 @@ class TopicsTest {
         Cli.on(database, "topics", "create", "orders");
         for (String[] wrong : new String[][] {
             {"topics", "create", "orders"},
-            {"topics", "create", "other", "--partitions", "0"},
-            {"topics", "alter", "orders", "--partitions", "5"},
             {"topics", "alter", "nothing", "--retention", "PT1H"},
             {"topics", "drop", "nothing"},
             {"publish", "nothing", "x"},
@@ -63,6 +61,56 @@ class TopicsTest {
             assertThat(result.code()).as("%s", (Object) wrong).isEqualTo(1);
             assertThat(result.err()).startsWith("trunkline: ").hasLineCount(1);
         }
+    }
+
+    @Test
+    void values_that_are_not_possible_exit_2_with_one_line() {
+        Cli.on(database, "topics", "create", "orders");
+        for (String[] wrong : new String[][] {
+            {"topics", "create", "other", "--partitions", "0"},
+            {"topics", "create", "other", "--retention", "PT0S"},
+            {"topics", "create", "other", "--hard-cap", "PT0S"},
+            {"topics", "create", ""},
+            {"topics", "alter", "orders", "--partitions", "5"},
+            {"topics", "list", "--schema", "No"},
+            {"publish", "orders", "x", "--key", "a\u0000b"}
+        }) {
+            Cli.Result result = Cli.on(database, wrong);
+            assertThat(result.code()).as("%s: %s", wrong, result.err()).isEqualTo(2);
+            assertThat(result.err()).startsWith("trunkline: ").hasLineCount(1);
+        }
+    }
+
+    @Test
+    void what_a_topic_keeps_for_groups_that_do_not_come_can_be_set() {
+        Cli.Result created = Cli.on(
+                database,
+                "topics",
+                "create",
+                "orders",
+                "--semantics",
+                "pub_sub",
+                "--hard-cap",
+                "P9D",
+                "--refuse-unheard");
+        assertThat(created.code()).as(created.err()).isZero();
+        assertThat(list().get(0).get("keeping").toString())
+                .isEqualTo(
+                        "{\"unheard\":\"PT24H\",\"refuseUnheard\":true,\"zombieTtl\":\"PT168H\",\"hardCap\":\"PT216H\"}");
+        Cli.Result altered = Cli.on(
+                database,
+                "topics",
+                "alter",
+                "orders",
+                "--unheard",
+                "PT1H",
+                "--zombie-ttl",
+                "PT2H",
+                "--refuse-unheard=false");
+        assertThat(altered.code()).as(altered.err()).isZero();
+        assertThat(list().get(0).get("keeping").toString())
+                .isEqualTo(
+                        "{\"unheard\":\"PT1H\",\"refuseUnheard\":false,\"zombieTtl\":\"PT2H\",\"hardCap\":\"PT216H\"}");
     }
 
     private JsonNode list() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +16,16 @@ class UsageTest {
         assertThat(help.code()).isZero();
         assertThat(help.out())
                 .contains("demo", "schema", "migrate", "topics", "publish", "tail", "consume", "groups", "lag", "seek")
-                .contains("dead-letters", "redrive", "explain", "audit", "doctor", "verify", "completion", "bench")
+                .contains(
+                        "dead-letters",
+                        "redrive",
+                        "explain",
+                        "audit",
+                        "doctor",
+                        "verify",
+                        "keys",
+                        "completion",
+                        "bench")
                 .contains("faults")
                 .doesNotContain("demo-member");
         assertThat(Cli.run("topics", "create", "--help").out()).contains("--partitions", "--url");
@@ -41,12 +51,39 @@ class UsageTest {
                 List.of("publish", "orders", "x", "--delay", "soon", "--url", "jdbc:postgresql:x"),
                 List.of("dead-letters"),
                 List.of("redrive", "g", "t", "1", "--all", "--url", "jdbc:postgresql:x"),
+                List.of("groups", "--json", "pause", "g", "t", "--url", "jdbc:postgresql:x"),
+                List.of("tail", "t", "--count", "-1", "--url", "jdbc:postgresql:x"),
+                List.of("consume", "t", "--count", "-1", "--url", "jdbc:postgresql:x"),
+                List.of("consume", "t", "--lease", "PT0S", "--url", "jdbc:postgresql:x"),
+                List.of("keys"),
+                List.of("keys", "create", "me", "--url", "jdbc:postgresql:x"),
                 List.of("bench", "--anything"),
                 List.of("faults", "F1", "--minutes", "1"))) {
             Cli.Result result = Cli.run(wrong.toArray(String[]::new));
             assertThat(result.code()).as("%s", wrong).isEqualTo(2);
             assertThat(result.err()).as("%s", wrong).startsWith("trunkline: ").hasLineCount(1);
         }
+    }
+
+    @Test
+    void an_option_that_would_not_count_because_it_stands_before_a_subcommand_is_refused() {
+        for (List<String> options : List.of(
+                List.of("--url", "jdbc:postgresql://127.0.0.1:1/other"),
+                List.of("--user", "me"),
+                List.of("--password", "secret"),
+                List.of("--schema", "other"),
+                List.of("--json"))) {
+            List<String> arguments = new ArrayList<>(List.of("groups"));
+            arguments.addAll(options);
+            arguments.addAll(List.of("cancel", "g", "t", "--url", "jdbc:postgresql://127.0.0.1:1/this"));
+            Cli.Result result = Cli.run(arguments.toArray(String[]::new));
+            assertThat(result.code()).as("%s", options).isEqualTo(2);
+            assertThat(result.err()).hasLineCount(1).contains(options.getFirst() + " is of no use before cancel");
+        }
+        assertThat(Cli.run("groups", "--debug", "cancel", "g", "t", "--url", "jdbc:postgresql://127.0.0.1:1/this")
+                        .err())
+                .contains("can not connect", "\tat dev.trunkline.server");
+        assertThat(Cli.run("groups", "--help", "cancel").code()).isZero();
     }
 
     @Test

@@ -4,6 +4,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.Interrupts;
+import dev.trunkline.server.Output;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,6 +56,9 @@ public final class DemoCommand implements Callable<Integer> {
     @Nullable
     String password;
 
+    @Option(names = "--json", description = "Print the proof as JSON, and what happens meanwhile to standard error.")
+    boolean json;
+
     @Override
     public Integer call() throws Exception {
         if (seconds < 1 || seconds > MOST_SECONDS) {
@@ -64,7 +68,8 @@ public final class DemoCommand implements Callable<Integer> {
         if (data != null && url != null) {
             throw new ParameterException(command.commandLine(), "--data and --url are two databases: give one of them");
         }
-        PrintWriter out = command.commandLine().getOut();
+        PrintWriter out =
+                json ? command.commandLine().getErr() : command.commandLine().getOut();
         try (Interrupts interrupts = new Interrupts();
                 Place place = place()) {
             out.println("Demo on " + place + ": " + seconds + " seconds, Ctrl-C ends it early");
@@ -94,6 +99,9 @@ public final class DemoCommand implements Callable<Integer> {
             Demo demo = new Demo(place.address(), trunkline, notes, books, board, stop);
             List<Proof.Line> proof = Proof.of(demo.run(Duration.ofSeconds(seconds)));
             long wrong = proof.stream().filter(line -> !line.holds()).count();
+            if (json) {
+                command.commandLine().getOut().println(Output.json(Proof.fields(proof)));
+            }
             out.println("Proof, from what the publishers know and what the handlers noted:");
             proof.forEach(line -> out.print(line.text()));
             if (wrong > 0) {

@@ -70,6 +70,17 @@ final class Proof {
         return lines;
     }
 
+    /** For programs. */
+    static Map<String, Object> fields(List<Line> proof) {
+        return Map.of(
+                "holds",
+                proof.stream().allMatch(Line::holds),
+                "lines",
+                proof.stream()
+                        .map(line -> Map.of("claim", line.claim(), "holds", line.holds(), "wrong", line.wrong()))
+                        .toList());
+    }
+
     private Line nothingIsLost(String group) {
         List<String> wrong = new ArrayList<>();
         List<Order> dead = evidence.deadLetters().stream()

@@ -1,5 +1,6 @@
 package dev.trunkline.server.groups;
 
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.DeadLetters;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.ConnectionOptions;
@@ -72,7 +73,7 @@ final class Choice {
             progress.clear();
             out.println(json ? Output.json(Map.of("decided", decided)) : decided + " dead letters are to be " + done);
             if (some != null && decided < some.size()) {
-                throw new IllegalArgumentException((some.size() - decided) + " of " + some.size()
+                throw new ConsumerGroupException((some.size() - decided) + " of " + some.size()
                         + " are no dead letters of this group: see trunkline dead-letters list");
             }
             return 0;

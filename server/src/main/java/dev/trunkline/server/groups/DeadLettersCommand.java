@@ -1,5 +1,6 @@
 package dev.trunkline.server.groups;
 
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.DeadLetter;
 import dev.trunkline.DeadLetters;
 import dev.trunkline.Trunkline;
@@ -58,7 +59,7 @@ public final class DeadLettersCommand {
             Table table = new Table("ID", "PLACE", "KEY", "ATTEMPTS", "BURIED AT", "", "ERROR");
             found.forEach(letter -> table.row(
                     letter.id(),
-                    letter.partition() + "@" + letter.offset(),
+                    Output.place(letter.partition(), letter.priority(), letter.offset()),
                     letter.key(),
                     letter.attempts(),
                     letter.buriedAt(),
@@ -83,7 +84,7 @@ public final class DeadLettersCommand {
             DeadLetter letter = Letters.of(at.address(), trunkline, group, topic).all().list(id - 1, 1).stream()
                     .filter(found -> found.id() == id)
                     .findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException("there is no dead letter " + id
+                    .orElseThrow(() -> new ConsumerGroupException("there is no dead letter " + id
                             + " of this group: see the list, trunkline dead-letters list"));
             if (json) {
                 out.println(Output.json(fields(letter)));
@@ -97,7 +98,8 @@ public final class DeadLettersCommand {
     private static void print(DeadLetter letter, PrintWriter out) {
         out.printf("dead letter %d%s%n", letter.id(), letter.decided() ? ", which is to be redriven or discarded" : "");
         out.printf(
-                "message %d at %d@%d, key %s%n", letter.messageId(), letter.partition(), letter.offset(), letter.key());
+                "message %d at %s, key %s%n",
+                letter.messageId(), Output.place(letter.partition(), letter.priority(), letter.offset()), letter.key());
         letter.headers().forEach((name, value) -> out.println("header " + name + ": " + value));
         out.println(Output.readable(letter.payload(), letter.contentType()));
         out.printf("given up at %s after %d attempts: %s%n", letter.buriedAt(), letter.attempts(), letter.error());
@@ -111,6 +113,7 @@ public final class DeadLettersCommand {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put("id", letter.id());
         fields.put("partition", letter.partition());
+        fields.put("priority", letter.priority());
         fields.put("offset", letter.offset());
         fields.put("messageId", letter.messageId());
         fields.put("key", letter.key());

@@ -12,6 +12,7 @@ import dev.trunkline.server.Table;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ import picocli.CommandLine.Spec;
 public final class GroupsCommand implements Runnable {
 
     private static final String AS_JSON = "As a JSON array.";
+    private static final String AS_STATE = "As JSON: how the group is then.";
 
     @Spec
     CommandSpec command = CommandSpec.create();
@@ -88,24 +90,27 @@ public final class GroupsCommand implements Runnable {
     void pause(
             @Mixin ConnectionOptions at,
             @Parameters(paramLabel = "GROUP") String group,
-            @Parameters(paramLabel = "TOPIC") String topic) {
-        change(at, admin -> admin.pause(group, topic), "paused");
+            @Parameters(paramLabel = "TOPIC") String topic,
+            @Option(names = "--json", description = AS_STATE) boolean asJson) {
+        change(at, admin -> admin.pause(group, topic), admin -> state(admin, group, topic, asJson, "paused"));
     }
 
     @Command(description = "Let a paused group go on.")
     void resume(
             @Mixin ConnectionOptions at,
             @Parameters(paramLabel = "GROUP") String group,
-            @Parameters(paramLabel = "TOPIC") String topic) {
-        change(at, admin -> admin.resume(group, topic), "resumed");
+            @Parameters(paramLabel = "TOPIC") String topic,
+            @Option(names = "--json", description = AS_STATE) boolean asJson) {
+        change(at, admin -> admin.resume(group, topic), admin -> state(admin, group, topic, asJson, "resumed"));
     }
 
     @Command(description = "End a group for good.")
     void cancel(
             @Mixin ConnectionOptions at,
             @Parameters(paramLabel = "GROUP") String group,
-            @Parameters(paramLabel = "TOPIC") String topic) {
-        change(at, admin -> admin.cancel(group, topic), "cancelled");
+            @Parameters(paramLabel = "TOPIC") String topic,
+            @Option(names = "--json", description = AS_STATE) boolean asJson) {
+        change(at, admin -> admin.cancel(group, topic), admin -> state(admin, group, topic, asJson, "cancelled"));
     }
 
     @Command(description = "Call a dead group back to life.")
@@ -116,7 +121,12 @@ public final class GroupsCommand implements Runnable {
             @Option(names = "--without-history", description = "It begins at the end of the log.") boolean without,
             @Option(names = "--most", paramLabel = "N", description = "It begins so many messages before the end.")
                     @Nullable
-                    Long most) {
+                    Long most,
+            @Option(names = "--json", description = AS_STATE) boolean asJson) {
+        if (most != null && most < 1) {
+            throw new ParameterException(
+                    command.commandLine(), "--most is " + most + ": use 1 or more, or --without-history");
+        }
         if (most != null && without) {
             throw new ParameterException(command.commandLine(), "--most is of no use --without-history: choose one");
         }
@@ -129,7 +139,7 @@ public final class GroupsCommand implements Runnable {
                         admin.resurrect(group, topic, most);
                     }
                 },
-                "resurrected");
+                admin -> state(admin, group, topic, asJson, "resurrected"));
     }
 
     /** What to do about a group's history. */
@@ -198,11 +208,13 @@ public final class GroupsCommand implements Runnable {
     void complete(
             @Mixin ConnectionOptions at,
             @Parameters(paramLabel = "GROUP") String group,
-            @Parameters(paramLabel = "TOPIC") String topic) {
-        change(
-                at,
-                admin -> command.commandLine().getOut().println(admin.forceComplete(group, topic) + " messages"),
-                "completed");
+            @Parameters(paramLabel = "TOPIC") String topic,
+            @Option(names = "--json", description = "As JSON: how many messages were completed.") boolean asJson) {
+        PrintWriter out = command.commandLine().getOut();
+        try (Trunkline trunkline = at.open()) {
+            long messages = trunkline.admin().forceComplete(group, topic);
+            out.println(asJson ? Output.json(Map.of("completed", messages)) : messages + " messages completed");
+        }
     }
 
     @Command(description = "List what a group was not given.")
@@ -220,15 +232,15 @@ public final class GroupsCommand implements Runnable {
             }
             for (Gap gap : gaps) {
                 out.printf(
-                        "partition %d: offsets %d up to %d, %s at %s%n",
-                        gap.partition(), gap.from(), gap.to(), gap.reason(), gap.at());
+                        "%s: offsets %d up to %d, %s at %s%n",
+                        Output.strand(gap.partition(), gap.priority()), gap.from(), gap.to(), gap.reason(), gap.at());
             }
             out.flush();
         }
     }
 
-    private void change(ConnectionOptions at, Consumer<ConsumerGroupAdmin> change, String done) {
-        change(at, change, admin -> done);
+    private static String state(ConsumerGroupAdmin admin, String group, String topic, boolean asJson, String done) {
+        return asJson ? Output.json(admin.find(group, topic).orElseThrow()) : done;
     }
 
     private void change(

@@ -2,6 +2,7 @@ package dev.trunkline.server.groups;
 
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.DeadLetters;
+import dev.trunkline.GroupStatus;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.Address;
 import dev.trunkline.server.Progress;
@@ -21,11 +22,15 @@ record Letters(Address address, String group, String topic, DeadLetters all) {
 
     private static final int PAGE = 1_000;
 
-    /** @throws ConsumerGroupException if there is no such group */
+    /** @throws ConsumerGroupException if there is no such group, or it is cancelled: nobody carries out what is decided for it */
     static Letters of(Address address, Trunkline trunkline, String group, String topic) {
-        if (trunkline.admin().find(group, topic).isEmpty()) {
-            throw new ConsumerGroupException(
-                    "there is no group \"" + group + "\" of topic \"" + topic + "\": see the list, trunkline groups");
+        if (trunkline
+                .admin()
+                .find(group, topic)
+                .filter(state -> state.status() != GroupStatus.CANCELLED)
+                .isEmpty()) {
+            throw new ConsumerGroupException("there is no group \"" + group + "\" of topic \"" + topic
+                    + "\", or it is cancelled: see the list, trunkline groups");
         }
         DeadLetters all = (group.isEmpty()
                         ? trunkline.createConsumer(topic, byte[].class)

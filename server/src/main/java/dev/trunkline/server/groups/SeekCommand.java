@@ -68,8 +68,12 @@ public final class SeekCommand implements Runnable {
             }
             for (Moved each : moved) {
                 out.printf(
-                        "partition %d: from %d to %d, %d handled again, %d passed over%n",
-                        each.partition(), each.from(), each.to(), each.replayed(), each.skipped());
+                        "%s: from %d to %d, %d handled again, %d passed over%n",
+                        Output.strand(each.partition(), each.priority()),
+                        each.from(),
+                        each.to(),
+                        each.replayed(),
+                        each.skipped());
             }
             out.printf(
                     "%s: %d messages handled again, %d passed over%n",

@@ -26,11 +26,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** The keys of callers. A key is 256 random bits, of which only a hash is kept. */
-final class ApiKeys implements Guard {
+public final class ApiKeys implements Guard {
 
     private static final String PREFIX = "tl_";
     private static final int BYTES = 32;
@@ -38,7 +37,7 @@ final class ApiKeys implements Guard {
     private static final Duration TRUST = Duration.ofSeconds(1);
     private static final int MOST_KNOWN = 10_000;
 
-    private final DataSource source;
+    private final Source source;
     private final String schema;
     private final SecureRandom random = new SecureRandom();
     /** By the hash of its key. */
@@ -62,7 +61,13 @@ final class ApiKeys implements Guard {
         }
     }
 
-    ApiKeys(DataSource source, String schema) {
+    /** Where connections come from. */
+    @FunctionalInterface
+    public interface Source {
+        Connection getConnection() throws SQLException;
+    }
+
+    public ApiKeys(Source source, String schema) {
         this.source = source;
         this.schema = schema;
     }
@@ -72,7 +77,7 @@ final class ApiKeys implements Guard {
      *
      * @param revokedAt since when it is not good any more
      */
-    record ApiKey(
+    public record ApiKey(
             int id,
             String name,
             Set<Verb> verbs,
@@ -83,7 +88,7 @@ final class ApiKeys implements Guard {
             @Nullable Instant revokedAt) {}
 
     /** A new key: what it is called by is known now and never again. */
-    record CreatedKey(int id, String key) {}
+    public record CreatedKey(int id, String key) {}
 
     /** A key for everything, if there is none at all: somebody must be able to give others. Of servers that start together, one gives it. */
     Optional<CreatedKey> createFirst() throws SQLException {
@@ -107,7 +112,7 @@ final class ApiKeys implements Guard {
         return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
     }
 
-    CreatedKey create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Instant expiresAt)
+    public CreatedKey create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Instant expiresAt)
             throws SQLException {
         String key = random();
         try (Connection connection = source.getConnection();
@@ -202,7 +207,7 @@ final class ApiKeys implements Guard {
         }
     }
 
-    List<ApiKey> list() throws SQLException {
+    public List<ApiKey> list() throws SQLException {
         try (Connection connection = source.getConnection();
                 PreparedStatement call = connection.prepareStatement(
                         "select id, name, verbs, topics, groups, created_at, expires_at, revoked_at from " + schema
@@ -224,7 +229,7 @@ final class ApiKeys implements Guard {
         }
     }
 
-    boolean revoke(int id) throws SQLException {
+    public boolean revoke(int id) throws SQLException {
         try (Connection connection = source.getConnection();
                 PreparedStatement call = connection.prepareStatement("select " + schema + ".revoke_api_key(?)")) {
             call.setInt(1, id);

@@ -2,6 +2,7 @@ package dev.trunkline.server.http;
 
 import dev.trunkline.DeadLetter;
 import dev.trunkline.DeadLetters;
+import dev.trunkline.Priority;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.Output;
 import java.time.Instant;
@@ -58,6 +59,7 @@ final class DeadLetterRoutes {
     record Letter(
             long id,
             int partition,
+            Priority priority,
             long offset,
             long messageId,
             @Nullable String key,
@@ -77,6 +79,7 @@ final class DeadLetterRoutes {
             return new Letter(
                     letter.id(),
                     letter.partition(),
+                    letter.priority(),
                     letter.offset(),
                     letter.messageId(),
                     letter.key(),

@@ -9,7 +9,9 @@ import java.util.Optional;
  * How a server is to be.
  *
  * @param database empty: it has one of its own
- * @param data where that keeps its data
+ * @param directUrl leads to the given one without a pooler
+ * @param data where that of its own keeps its data
+ * @param schema the installation's schema there
  * @param mostBytes of a request's body, but for streams
  * @param requestsPerSecond of each caller
  * @param guarded whether callers need a key; if not, whoever can reach it may do everything
@@ -17,7 +19,9 @@ import java.util.Optional;
  */
 public record ServerOptions(
         Optional<Address> database,
+        Optional<String> directUrl,
         Path data,
+        String schema,
         String host,
         int port,
         long mostBytes,
@@ -30,7 +34,9 @@ public record ServerOptions(
     public static ServerOptions local(Address database, long mostBytes) {
         return new ServerOptions(
                 Optional.of(database),
+                Optional.empty(),
                 Path.of("."),
+                database.schema(),
                 "127.0.0.1",
                 0,
                 mostBytes,
@@ -42,7 +48,7 @@ public record ServerOptions(
 
     /** The same, with so many requests a second of each caller. */
     public ServerOptions withRequestsPerSecond(int most) {
-        return new ServerOptions(database, data, host, port, mostBytes, most, guarded, issuer, tls);
+        return new ServerOptions(database, directUrl, data, schema, host, port, mostBytes, most, guarded, issuer, tls);
     }
 
     /** Whoever can reach it may do everything. */
@@ -52,7 +58,17 @@ public record ServerOptions(
 
     public ServerOptions withIssuer(Issuer whose) {
         return new ServerOptions(
-                database, data, host, port, mostBytes, requestsPerSecond, guarded, Optional.of(whose), tls);
+                database,
+                directUrl,
+                data,
+                schema,
+                host,
+                port,
+                mostBytes,
+                requestsPerSecond,
+                guarded,
+                Optional.of(whose),
+                tls);
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.trunkline.server.http;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.server.Address;
@@ -19,6 +20,7 @@ public final class Service implements AutoCloseable {
 
     private final Deque<Runnable> closers = new ArrayDeque<>();
     private final String description;
+    private final Optional<String> access;
     private final String url;
     private final Optional<String> firstKey;
     private final HttpServer http;
@@ -29,20 +31,33 @@ public final class Service implements AutoCloseable {
             if (options.database().isPresent()) {
                 address = options.database().get();
                 this.description = address.toString();
+                this.access = Optional.empty();
             } else {
                 EmbeddedPostgres postgres = EmbeddedPostgres.at(options.data()).start();
                 closers.push(postgres::close);
-                address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), "trunkline");
+                address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password(), options.schema());
                 this.description = postgres.toString();
+                this.access = Optional.of(
+                        "TRUNKLINE_URL='%s' TRUNKLINE_USER=%s TRUNKLINE_SCHEMA=%s TRUNKLINE_PASSWORD=\"$(cat '%s')\""
+                                .formatted(
+                                        address.url(),
+                                        address.user(),
+                                        address.schema(),
+                                        postgres.dataDirectory()
+                                                .resolve("password")
+                                                .toAbsolutePath()));
             }
             Monitoring monitoring = new Monitoring();
             closers.push(monitoring::close);
-            Trunkline trunkline =
-                    address.installation().observer(monitoring.observer()).open();
+            Trunkline.Builder installation = address.installation().observer(monitoring.observer());
+            if (options.directUrl().isPresent()) {
+                installation.directUrl(reachable(options.directUrl().get(), address));
+            }
+            Trunkline trunkline = installation.open();
             closers.push(trunkline::close);
             monitoring.watch(trunkline);
             Optional<HikariDataSource> source = options.guarded() ? Optional.of(source(address)) : Optional.empty();
-            Optional<ApiKeys> keys = source.map(its -> new ApiKeys(its, address.schema()));
+            Optional<ApiKeys> keys = source.map(its -> new ApiKeys(its::getConnection, address.schema()));
             Optional<Decisions> decisions = source.map(its -> new Decisions(its, address.schema()));
             this.firstKey = keys.isPresent() ? keys.get().createFirst().map(ApiKeys.CreatedKey::key) : Optional.empty();
             this.http = new HttpServer(trunkline, monitoring, keys, decisions, options);
@@ -59,6 +74,18 @@ public final class Service implements AutoCloseable {
 
     public static Service start(ServerOptions options) throws Exception {
         return new Service(options);
+    }
+
+    /** The other one is not asked for anything at the start: without this, nobody would be told that it does not answer. */
+    private static String reachable(String directUrl, Address address) {
+        Address direct = new Address(directUrl, address.user(), address.password(), address.schema());
+        try {
+            direct.connect().close();
+        } catch (SQLException e) {
+            throw new DatabaseUnavailableException(
+                    "can not connect to " + direct + ": " + e.getMessage() + " Check --direct-url.", e);
+        }
+        return directUrl;
     }
 
     private HikariDataSource source(Address address) {
@@ -79,6 +106,11 @@ public final class Service implements AutoCloseable {
     /** The key that was given because there was none. */
     public Optional<String> firstKey() {
         return firstKey;
+    }
+
+    /** What lets other commands reach a database of its own; its password stays where it is kept. */
+    public Optional<String> access() {
+        return access;
     }
 
     public String url() {

@@ -58,7 +58,11 @@ final class TopicRoutes {
             int maxPayloadBytes,
             long segmentBytes,
             Duration segmentAge,
-            CompletionTrackingMode tracking) {
+            CompletionTrackingMode tracking,
+            Duration unheard,
+            boolean refuseUnheard,
+            Duration zombieTtl,
+            Duration hardCap) {
 
         static Topic of(TopicConfiguration topic) {
             return new Topic(
@@ -74,7 +78,11 @@ final class TopicRoutes {
                     topic.maxPayloadBytes(),
                     topic.segmentBytes(),
                     topic.segmentAge(),
-                    topic.tracking());
+                    topic.tracking(),
+                    topic.keeping().unheard(),
+                    topic.keeping().refuseUnheard(),
+                    topic.keeping().zombieTtl(),
+                    topic.keeping().hardCap());
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.trunkline.server.http;
 
 /** What a caller may be allowed to. */
-enum Verb {
+public enum Verb {
     /** To see topics, groups and messages. */
     READ,
     PUBLISH,

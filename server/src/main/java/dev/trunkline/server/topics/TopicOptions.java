@@ -61,6 +61,35 @@ final class TopicOptions {
     @Nullable
     CompletionTrackingMode tracking;
 
+    @Option(
+            names = "--unheard",
+            paramLabel = "DURATION",
+            description = "How long messages of a pub/sub topic without a group are kept.")
+    @Nullable
+    Duration unheard;
+
+    @Option(
+            names = "--refuse-unheard",
+            arity = "0..1",
+            fallbackValue = "true",
+            description = "Whether such a topic refuses messages instead.")
+    @Nullable
+    Boolean refuseUnheard;
+
+    @Option(
+            names = "--zombie-ttl",
+            paramLabel = "DURATION",
+            description = "How long a group that is paused, or that nobody serves, holds messages back.")
+    @Nullable
+    Duration zombieTtl;
+
+    @Option(
+            names = "--hard-cap",
+            paramLabel = "DURATION",
+            description = "The age at which messages go, whoever has not handled them.")
+    @Nullable
+    Duration hardCap;
+
     TopicConfiguration applyTo(TopicConfiguration topic) {
         return new TopicSettings(
                         null,
@@ -75,7 +104,11 @@ final class TopicOptions {
                         maxPayloadBytes,
                         segmentBytes,
                         segmentAge,
-                        tracking)
+                        tracking,
+                        unheard,
+                        refuseUnheard,
+                        zombieTtl,
+                        hardCap)
                 .applyTo(topic);
     }
 }

@@ -1,6 +1,7 @@
 package dev.trunkline.server.topics;
 
 import dev.trunkline.CompletionTrackingMode;
+import dev.trunkline.Keeping;
 import dev.trunkline.Ordering;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.TopicSemantics;
@@ -22,7 +23,11 @@ public record TopicSettings(
         @Nullable Integer maxPayloadBytes,
         @Nullable Long segmentBytes,
         @Nullable Duration segmentAge,
-        @Nullable CompletionTrackingMode tracking) {
+        @Nullable CompletionTrackingMode tracking,
+        @Nullable Duration unheard,
+        @Nullable Boolean refuseUnheard,
+        @Nullable Duration zombieTtl,
+        @Nullable Duration hardCap) {
 
     public TopicConfiguration applyTo(TopicConfiguration topic) {
         TopicConfiguration next = with(topic, semantics, TopicConfiguration::withSemantics);
@@ -34,10 +39,18 @@ public record TopicSettings(
         next = with(next, task, TopicConfiguration::withTask);
         next = with(next, retention, TopicConfiguration::withRetention);
         next = with(next, maxPayloadBytes, TopicConfiguration::withMaxPayloadBytes);
-        next = with(next, tracking, TopicConfiguration::withTracking);
+        next = with(next, tracking, TopicConfiguration::withTracking).withKeeping(keeping(next.keeping()));
         return next.withSegments(
                 segmentBytes == null ? next.segmentBytes() : segmentBytes,
                 segmentAge == null ? next.segmentAge() : segmentAge);
+    }
+
+    private Keeping keeping(Keeping now) {
+        return new Keeping(
+                unheard == null ? now.unheard() : unheard,
+                refuseUnheard == null ? now.refuseUnheard() : refuseUnheard,
+                zombieTtl == null ? now.zombieTtl() : zombieTtl,
+                hardCap == null ? now.hardCap() : hardCap);
     }
 
     private static <V> TopicConfiguration with(

@@ -1,5 +1,8 @@
 -- name: ids
-select d.id from trunkline.dead_letters d where d.group_name = ? and d.topic = ? and d.id > ? order by d.id limit ?
+select d.id
+from trunkline.dead_letters d
+where d.group_name = ? and d.topic = ? and d.group_status <> 'CANCELLED' and d.id > ?
+order by d.id limit ?
 
 -- name: plan
 -- Which dead letters there are of these, or of all (null), how many keys they stop, and how many messages wait behind those.

@@ -24,6 +24,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(600)
 class DemoTest {
@@ -74,8 +76,13 @@ class DemoTest {
         assertThat(spoiled.out()).contains("not handled by", "lines are wrong; the notes stay in " + notes);
         Notes.delete(notes);
 
-        Cli.Result again = Cli.run("demo", "--seconds", "2", "--data", data.toString());
+        Cli.Result again = Cli.run("demo", "--seconds", "2", "--data", data.toString(), "--json");
         assertThat(again.code()).as(again.out() + again.err()).isZero();
+        JsonNode proof = new JsonMapper().readTree(again.out());
+        assertThat(proof.get("holds").asBoolean()).isTrue();
+        assertThat(proof.get("lines").findValuesAsString("claim"))
+                .hasSize(9)
+                .anyMatch(claim -> claim.contains("email handled"));
     }
 
     private static Path notes(String out) {

@@ -1,0 +1,2 @@
+-- name: note
+select trunkline.note_decision('database user ' || session_user, ?, ?)
