@@ -82,16 +82,18 @@ class GroupsTest {
                 .anyMatch(line -> line.contains("  0@0  ") && line.endsWith("calm"))
                 .anyMatch(line -> line.contains("  0@0/HIGH  ") && line.endsWith("urgent"))
                 .anyMatch(line -> line.contains("  0@0/LOW  ") && line.endsWith("whenever"));
-        out("consume", "mail", "--group", "g", "--from", "beginning", "--count", "1");
+        out("consume", "mail", "--group", "g", "--from", "beginning", "--count", "3");
+        out("publish", "mail", "urgent, too", "--priority", "HIGH");
         assertThat(out("explain", "g", "mail", "0@0/high")).contains("priority HIGH", "done");
-        assertThat(out("explain", "g", "mail", "0@0")).contains("waiting").doesNotContain("priority");
-        assertThat(out("explain", "g", "mail", "0@0/LOW")).contains("priority LOW", "waiting");
+        assertThat(out("explain", "g", "mail", "0@1/HIGH")).contains("priority HIGH", "waiting");
+        assertThat(out("explain", "g", "mail", "0@0")).contains("done").doesNotContain("priority");
+        assertThat(out("explain", "g", "mail", "0@0/LOW")).contains("priority LOW", "done");
         assertThat(out("seek", "g", "mail", "beginning", "--dry-run"))
-                .contains("partition 0: from 0 to 0", "partition 0/HIGH: from 1 to 0", "partition 0/LOW: from 0 to 0");
+                .contains("partition 0: from 1 to 0", "partition 0/HIGH: from 1 to 0", "partition 0/LOW: from 1 to 0");
         out("groups", "complete", "g", "mail");
         assertThat(out("groups", "gaps", "g", "mail"))
-                .contains("partition 0: offsets 0 up to 1", "partition 0/LOW: offsets 0 up to 1")
-                .doesNotContain("HIGH");
+                .contains("partition 0/HIGH: offsets 1 up to 2")
+                .doesNotContain("LOW", "partition 0:");
     }
 
     @Test

@@ -53,7 +53,8 @@ public record ServerOptions(
 
     /** Whoever can reach it may do everything. */
     public ServerOptions unguarded() {
-        return new ServerOptions(database, data, host, port, mostBytes, requestsPerSecond, false, issuer, tls);
+        return new ServerOptions(
+                database, directUrl, data, schema, host, port, mostBytes, requestsPerSecond, false, issuer, tls);
     }
 
     public ServerOptions withIssuer(Issuer whose) {

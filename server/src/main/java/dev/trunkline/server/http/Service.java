@@ -6,6 +6,7 @@ import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.server.Address;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
