@@ -171,8 +171,7 @@ public interface ConsumerGroupAdmin {
      * @param parked messages that wait aside for a blocked key
      * @param age of the oldest of both, since it was appended; empty: there are none
      */
-    record Lag(
-            int partition, int priority, long cursor, long end, long pending, long parked, Optional<Duration> age) {}
+    record Lag(int partition, int priority, long cursor, long end, long pending, long parked, Optional<Duration> age) {}
 
     /** All groups, by topic and name; cancelled ones too, until they are forgotten. */
     List<GroupState> groups();

@@ -166,7 +166,8 @@ public final class Relay implements AutoCloseable {
     private record Run(long moved, long nextDue, Moment began) {}
 
     /** A moment as the database says it: what was committed by then, and what time it was. */
-    private record Moment(@Nullable String snapshot, @Nullable String time) {
+    private record Moment(
+            @Nullable String snapshot, @Nullable String time) {
         static final Moment NOW = new Moment(null, null);
     }
 }

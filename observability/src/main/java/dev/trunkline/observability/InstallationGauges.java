@@ -70,6 +70,7 @@ final class InstallationGauges {
     private long askedAt;
     /** The question whose answer, or failure, is shown. */
     private @Nullable CompletableFuture<List<Figure>> told;
+
     private volatile boolean up;
     private volatile Map<Place, Double> values = Map.of();
 

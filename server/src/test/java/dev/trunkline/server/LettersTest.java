@@ -142,7 +142,8 @@ class LettersTest {
     @Test
     void lag_is_told_in_messages_and_seconds_and_by_partition() {
         assertThat(out("lag")).containsPattern("emails +orders +2 +0 +\\d+\\.\\d");
-        assertThat(out("lag", "emails", "--partitions")).containsPattern("emails +orders +0 +0 +3 +5 +2 +0 +\\d+\\.\\d");
+        assertThat(out("lag", "emails", "--partitions"))
+                .containsPattern("emails +orders +0 +0 +3 +5 +2 +0 +\\d+\\.\\d");
         JsonNode lag = mapper.readTree(out("lag", "emails", "orders", "--partitions", "--json"));
         assertThat(lag.get(0).get("pending").asLong()).isEqualTo(2);
         assertThat(lag.get(0).get("seconds").asDouble()).isNotNegative();

@@ -165,7 +165,8 @@ public final class LagCommand implements Callable<Integer> {
             out.print(CLEAR);
         }
         Table table = partitions
-                ? new Table("GROUP", "TOPIC", "PARTITION", "PRIORITY", "DONE UP TO", "END", "PENDING", "PARKED", "SECONDS")
+                ? new Table(
+                        "GROUP", "TOPIC", "PARTITION", "PRIORITY", "DONE UP TO", "END", "PENDING", "PARKED", "SECONDS")
                 : new Table("GROUP", "TOPIC", "PENDING", "PARKED", "SECONDS");
         for (Told told : groups) {
             if (told.partitions() == null) {
