@@ -68,8 +68,8 @@ final class InstallationGauges {
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable CompletableFuture<List<Figure>> asked;
     private long askedAt;
-    /** The question whose answer, or failure, is shown. */
-    private @Nullable CompletableFuture<List<Figure>> told;
+    /** Whether its answer, or failure, is shown. */
+    private boolean told;
 
     private volatile boolean up;
     private volatile Map<Place, Double> values = Map.of();
@@ -105,12 +105,13 @@ final class InstallationGauges {
         lock.lock();
         try {
             long age = System.nanoTime() - askedAt;
-            if (asked == null || asked.isDone() && age >= FRESH.toNanos()) {
+            if (asked == null || (asked.isDone() && age >= FRESH.toNanos())) {
                 askedAt = System.nanoTime();
                 age = 0;
+                told = false;
                 asked = CompletableFuture.supplyAsync(question, THREAD);
             }
-            if (asked != told) {
+            if (!told) {
                 tell(asked, Math.max(0, PATIENCE.toNanos() - age));
             }
         } finally {
@@ -122,10 +123,10 @@ final class InstallationGauges {
         try {
             show(answer.get(nanos, TimeUnit.NANOSECONDS));
             up = true;
-            told = answer;
+            told = true;
         } catch (ExecutionException e) {
             showNothing(e);
-            told = answer;
+            told = true;
         } catch (TimeoutException e) {
             showNothing(e);
         } catch (InterruptedException e) {
