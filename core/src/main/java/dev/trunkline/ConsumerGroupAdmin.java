@@ -167,10 +167,11 @@ public interface ConsumerGroupAdmin {
      *
      * @param cursor the offset below which all is done
      * @param end the offset that the next message will get
-     * @param pending messages that it has not done
-     * @param age of the oldest of them, since it was appended; empty: there are none
+     * @param pending messages in the log that it has not done
+     * @param parked messages that wait aside for a blocked key
+     * @param age of the oldest of both, since it was appended; empty: there are none
      */
-    record Lag(int partition, int priority, long cursor, long end, long pending, Optional<Duration> age) {}
+    record Lag(int partition, int priority, long cursor, long end, long pending, long parked, Optional<Duration> age) {}
 
     /** All groups, by topic and name; cancelled ones too, until they are forgotten. */
     List<GroupState> groups();

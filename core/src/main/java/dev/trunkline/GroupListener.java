@@ -20,7 +20,7 @@ public interface GroupListener {
     /** A message was handled after a later one of its key. */
     default void outOfOrder(LogMessage message) {}
 
-    /** Most messages fail, or no longer do. */
+    /** Most messages fail, or no longer do; nor does a group that is closed. */
     default void failing(boolean failing) {}
 
     /** This process owns a partition now. */

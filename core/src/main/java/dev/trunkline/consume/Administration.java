@@ -34,15 +34,17 @@ record Administration(Calls calls) implements ConsumerGroupAdmin {
     public List<Lag> lag(String group, String topic) {
         List<Lag> lags = list("lag", Administration::lag, group, topic);
         if (lags.isEmpty()) {
-            throw new ConsumerGroupException("there is no group \"" + group + "\" of topic \"" + topic + "\"");
+            throw new ConsumerGroupException(
+                    "group \"" + group + "\" of topic \"" + topic + "\" is cancelled: it has nothing left to do");
         }
         return lags;
     }
 
     private static Lag lag(ResultSet row) throws SQLException {
-        Optional<Duration> age = Optional.ofNullable(row.getObject(6, Double.class))
+        Optional<Duration> age = Optional.ofNullable(row.getObject(7, Double.class))
                 .map(seconds -> Duration.ofMillis(Math.round(seconds * 1_000)));
-        return new Lag(row.getInt(1), row.getInt(2), row.getLong(3), row.getLong(4), row.getLong(5), age);
+        return new Lag(
+                row.getInt(1), row.getInt(2), row.getLong(3), row.getLong(4), row.getLong(5), row.getLong(6), age);
     }
 
     @Override

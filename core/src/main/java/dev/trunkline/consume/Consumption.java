@@ -197,13 +197,16 @@ final class Consumption implements Dispatcher.Work {
             hopeful = true;
         }
         if (ill != health.isFailing()) {
-            ill = !ill;
-            boolean now = ill;
-            if (!now) {
+            if (ill) {
                 log.info("{}: its handler succeeds again", group);
             }
-            monitor.tell(listener -> listener.failing(now));
+            tellIll(!ill);
         }
+    }
+
+    private void tellIll(boolean now) {
+        ill = now;
+        monitor.tell(listener -> listener.failing(now));
     }
 
     // ---- handling ----
@@ -299,6 +302,9 @@ final class Consumption implements Dispatcher.Work {
     /** Lets handlers end, records what they did and hands over. What a handler still works on is handed over when it ends. */
     void close(Duration deadline) {
         loop.close();
+        if (ill) {
+            tellIll(false); // it fails no more, as it handles no more
+        }
         holdings.stopAll();
         holdings.leave(); // others need not wait for the last handler, with what is idle and with what they get of it
         boolean ended = dispatcher.awaitIdle(deadline.toNanos());

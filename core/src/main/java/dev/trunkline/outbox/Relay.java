@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the relay. Any process may; a lane that another one is appending to is left to it. With nothing to do it looks
@@ -67,20 +68,24 @@ public final class Relay implements AutoCloseable {
         }
     }
 
-    /** Relays everything that is committed and due now. Returns how many messages got their place. */
+    /**
+     * Relays everything that is committed and due now. What others publish meanwhile is not waited for: with much of it there would be no end. Returns how many
+     * messages got their place.
+     */
     public long runOnce() {
-        long moved = 0;
-        long last;
-        do {
-            last = run().moved();
-            moved += last;
-        } while (last > 0);
+        Run run = run(Moment.NOW);
+        Moment began = run.began();
+        long moved = run.moved();
+        while (run.moved() > 0) {
+            run = run(began);
+            moved += run.moved();
+        }
         return moved;
     }
 
     private Duration step() {
         long began = System.nanoTime();
-        Run run = run();
+        Run run = run(Moment.NOW);
         if (run.moved() > 0) {
             nextLook = FIRST_LOOK;
             if (run.moved() >= LARGE_RUN) {
@@ -93,21 +98,26 @@ public final class Relay implements AutoCloseable {
         return Duration.ofNanos(Math.min(look <= LAST_LOOK ? look : pollInterval, run.nextDue()));
     }
 
-    /** One look, and one run for each topic that has something. */
-    private Run run() {
+    /** One look, and one run for each topic that has something of what was committed, or due, by then. */
+    private Run run(Moment upto) {
         return database.call(connection -> {
             Integer[] topics;
             double nextDue;
-            try (PreparedStatement statement = connection.prepareStatement(statements.get("pending"));
-                    ResultSet row = statement.executeQuery()) {
-                row.next();
-                Array array = row.getArray(1);
-                topics = array == null ? new Integer[0] : (Integer[]) array.getArray();
-                nextDue = row.getDouble(2);
-                if (row.wasNull()) {
-                    nextDue = Double.POSITIVE_INFINITY;
+            Moment began;
+            try (PreparedStatement statement = connection.prepareStatement(statements.get("pending"))) {
+                statement.setString(1, upto.snapshot());
+                statement.setString(2, upto.time());
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    Array array = row.getArray(1);
+                    topics = array == null ? new Integer[0] : (Integer[]) array.getArray();
+                    nextDue = row.getDouble(2);
+                    if (row.wasNull()) {
+                        nextDue = Double.POSITIVE_INFINITY;
+                    }
+                    outbox.use(row.getInt(3));
+                    began = new Moment(row.getString(4), row.getString(5));
                 }
-                outbox.use(row.getInt(3));
             }
             long moved = 0;
             try (PreparedStatement statement = connection.prepareStatement(statements.get("relay"))) {
@@ -117,7 +127,9 @@ public final class Relay implements AutoCloseable {
                 }
             }
             return new Run(
-                    moved, nextDue > 3600 ? Long.MAX_VALUE : (long) Math.max((double) FIRST_LOOK, nextDue * 1e9));
+                    moved,
+                    nextDue > 3600 ? Long.MAX_VALUE : (long) Math.max((double) FIRST_LOOK, nextDue * 1e9),
+                    began);
         });
     }
 
@@ -147,6 +159,15 @@ public final class Relay implements AutoCloseable {
         loop.close();
     }
 
-    /** @param nextDue nanoseconds until the next delayed message is due */
-    private record Run(long moved, long nextDue) {}
+    /**
+     * @param nextDue nanoseconds until the next delayed message is due
+     * @param began when it looked
+     */
+    private record Run(long moved, long nextDue, Moment began) {}
+
+    /** A moment as the database says it: what was committed by then, and what time it was. */
+    private record Moment(
+            @Nullable String snapshot, @Nullable String time) {
+        static final Moment NOW = new Moment(null, null);
+    }
 }

@@ -218,7 +218,7 @@ order by g.at, g.partition, g.priority, g."from"
 select e.fact, e.detail from trunkline.explain(?, ?, ?, ?, ?, ?) e
 
 -- name: lag
-select l.partition, l.priority, l.cursor, l.end_offset, l.pending, extract(epoch from l.age)::float8 from trunkline.group_lag(?, ?) l
+select l.partition, l.priority, l.cursor, l.end_offset, l.lag, l.parked, extract(epoch from l.age)::float8 from trunkline.lag(?, ?) l
 
 -- name: topicHealth
 select h.topic, h.segments, h.bytes, h.groups, h.unheard, h.pinned_by, h.pinned_since, h.pinned_bytes, h.falling_behind,

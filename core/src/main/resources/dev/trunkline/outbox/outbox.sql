@@ -24,7 +24,7 @@ select trunkline.publish_all(
 select t.max_payload_bytes from trunkline.topic t where t.name = ?
 
 -- name: pending
-select p.topics, p.next_due, p.slot from trunkline.pending() p
+select p.topics, p.next_due, p.slot, pg_current_snapshot()::text, clock_timestamp()::text from trunkline.pending(?::pg_snapshot, ?::timestamptz) p
 
 -- name: relay
 select trunkline.relay(t.id), t.name from trunkline.topic t where t.id = ?

@@ -260,26 +260,28 @@ begin
 end $$;
 
 -- Is there anything to relay in a lane? Reads only: no lock, no transaction id, no WAL. Also true when looking was
--- dear (many rows in flight), so that the relay goes and writes a mark.
-create function trunkline.peek(a_topic int, a_lane int) returns boolean
+-- dear (many rows in flight), so that the relay goes and writes a mark; but not when it is asked about the past.
+create function trunkline.peek(a_topic int, a_lane int, a_upto pg_snapshot default null, a_due timestamptz default null) returns boolean
     language plpgsql
 as $$
 declare
     began timestamptz := clock_timestamp();
-    seen pg_snapshot := pg_current_snapshot();
+    seen pg_snapshot := coalesce(a_upto, pg_current_snapshot());
     last trunkline.mark;
 begin
     select m.* into last from trunkline.mark m where m.topic = a_topic and m.lane = a_lane order by m.no desc limit 1;
-    return last.upto is not null
+    return a_upto is null and last.upto is not null
         or exists (select from trunkline.fresh(a_topic, a_lane, last.snapshot, seen))
         or exists (select from trunkline.delayed d
-                   where d.topic = a_topic and d.lane = a_lane and d.due_at > last.due and d.due_at <= clock_timestamp())
-        or clock_timestamp() - began > '3 ms';
+                   where d.topic = a_topic and d.lane = a_lane and d.due_at > last.due and d.due_at <= coalesce(a_due, clock_timestamp()))
+        or a_upto is null and clock_timestamp() - began > '3 ms';
 end $$;
 
 -- The topics that have something to relay, how many seconds from now the next delayed message is due, and the current slot.
--- Costs as much as there are lanes with rows in the outbox or in delayed, not as there are topics.
-create function trunkline.pending(out topics int[], out next_due double precision, out slot int)
+-- Costs as much as there are lanes with rows in the outbox or in delayed, not as there are topics. With a snapshot and a time: the topics that still
+-- have something of what was committed, or due, then.
+create function trunkline.pending(
+    a_upto pg_snapshot default null, a_due timestamptz default null, out topics int[], out next_due double precision, out slot int)
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -303,7 +305,7 @@ begin
     ), candidate as (
         select w.topic, w.lane from waiting w union select s.topic, s.lane from sleeping s
     )
-    select array_agg(distinct l.topic) filter (where trunkline.peek(l.topic, l.lane)),
+    select array_agg(distinct l.topic) filter (where trunkline.peek(l.topic, l.lane, a_upto, a_due)),
            (select extract(epoch from min(n.due_at) - clock_timestamp()) from sleeping s cross join lateral (
                select d.due_at from trunkline.delayed d
                where d.topic = s.topic and d.lane = s.lane and d.due_at > clock_timestamp() order by d.due_at limit 1) n),

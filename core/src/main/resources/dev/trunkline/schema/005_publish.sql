@@ -18,7 +18,7 @@ begin
 end $$;
 
 create function trunkline.refuse(what text, code text, advice text) returns void
-    language plpgsql
+    language plpgsql stable
 as $$
 begin
     raise '%', what using errcode = code, hint = advice;

@@ -141,7 +141,9 @@ create table trunkline.upkeep_turn (
     only_row  boolean primary key default true check (only_row),
     who       text,
     since     timestamptz,
-    until     timestamptz
+    until     timestamptz,
+    -- When it was last taken or kept; at first, when there was nothing to do yet.
+    taken_at  timestamptz not null default clock_timestamp()
 ) with (fillfactor = 50);
 insert into trunkline.upkeep_turn default values;
 
@@ -152,16 +154,18 @@ create function trunkline.take_turn(a_who text) returns boolean
 as $$
 begin
     update trunkline.upkeep_turn t
-    set who = a_who, since = case when t.who = a_who then t.since else clock_timestamp() end, until = clock_timestamp() + interval '15 seconds'
+    set who = a_who, since = case when t.who = a_who then t.since else clock_timestamp() end, until = clock_timestamp() + interval '15 seconds',
+        taken_at = clock_timestamp()
     where t.who is null or t.who = a_who or t.until not between clock_timestamp() and clock_timestamp() + interval '1 minute';
     return found;
 end $$;
 
-create function trunkline.leave_turn(a_who text) returns void
+-- Anybody may have the turn at once. Who comes again leaves it seen that somebody does the upkeep.
+create function trunkline.leave_turn(a_who text, a_for_good boolean default true) returns void
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    update trunkline.upkeep_turn t set who = null, until = null where t.who = a_who
+    update trunkline.upkeep_turn t set who = null, until = case when not a_for_good then t.until end where t.who = a_who
 $$;
 
 -- One step of upkeep, by the clock and by the rules: what applications may ask for. Null: there was nothing to do.

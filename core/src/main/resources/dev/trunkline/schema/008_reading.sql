@@ -65,13 +65,20 @@ create function trunkline.read(topic text, partition int, from_offset bigint def
     language plpgsql stable
 as $$
 declare
+    t trunkline.topic;
     g record;
     got int;
 begin
+    select k.* into t from trunkline.topic k where k.name = read.topic;
+    if t.id is null then
+        perform trunkline.refuse(format('there is no topic "%s"', topic), 'TL001', 'Look at trunkline.topics for the names.');
+    elsif partition not between 0 and t.partitions * t.levels - 1 then
+        perform trunkline.refuse(format('topic "%s" has no partition %s', topic, partition), 'TL008', format('It has 0 to %s.', t.partitions * t.levels - 1));
+    end if;
     for g in
         select s.id
-        from trunkline.segment s join trunkline.topic t on t.id = s.topic
-        where t.name = read.topic
+        from trunkline.segment s
+        where s.topic = t.id
           and s.id >= coalesce((select max(k.id) from trunkline.segment k where k.topic = t.id and k.bases[read.partition + 1] <= from_offset), 0)
         order by s.id
     loop

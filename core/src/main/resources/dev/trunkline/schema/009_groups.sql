@@ -431,18 +431,121 @@ as $$
         order by k.epoch desc, k.sequence desc limit 1) p on true
 $$;
 
--- Progress of a group for people: one line per partition and level.
-create function trunkline.lag(a_group text, a_topic text) returns table (partition int, priority int, cursor bigint, end_offset bigint, lag bigint)
-    language sql stable
+-- How far groups are, per strand: how many offsets are done; how many messages of the log are not (pending); how many of those that are wait aside for a
+-- blocked key (parked); and when the oldest of both was appended. moved_at is of the whole group. The end of a topic's log is looked for once, however many
+-- groups it has, and only where something was written.
+create function trunkline.lags(a_subscriptions int[])
+    returns table (
+        subscription int, strand int, cursor bigint, end_offset bigint, done bigint, pending bigint, parked bigint, oldest timestamptz, moved_at timestamptz)
+    language plpgsql stable
     set jit = off
 as $$
-    select d.strand % t.partitions, case d.strand / t.partitions when 0 then 0 when 1 then 1 else -1 end, c.cursor, b.ends[d.strand + 1],
-           b.ends[d.strand + 1] - c.cursor
-    from trunkline.subscription s
-    join trunkline.topic t on t.id = s.topic
-    cross join lateral trunkline.bounds(t.id) b
-    cross join lateral trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
-    cross join lateral (select trunkline.cursor_of(d.done) as cursor) c
-    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED'
-    order by d.strand
-$$;
+#variable_conflict use_column
+declare
+    s record;
+    ends bigint[]; ended_topic int;
+    behind boolean;
+    place record; piece record;
+    found_strands int[]; found_times timestamptz[];
+begin
+    for s in
+        with done as (
+            select d.subscription, d.strand, range_agg(d.done) as done
+            from (
+                select h.subscription, h.partition + t.partitions * (l.level - 1)::int as strand, l.done
+                from trunkline.holder h
+                join trunkline.subscription k on k.id = h.subscription
+                join trunkline.topic t on t.id = k.topic
+                cross join lateral unnest(h.base) with ordinality as l (done, level)
+                where h.subscription = any (a_subscriptions)
+                union all
+                select p.subscription, p.strand, p.done
+                from trunkline.progress p
+                join trunkline.subscription k on k.id = p.subscription
+                join trunkline.topic t on t.id = k.topic
+                join trunkline.holder h on h.subscription = k.id and h.partition = p.strand % t.partitions and p.epoch >= h.counts_from
+                where p.subscription = any (a_subscriptions)) d
+            group by d.subscription, d.strand
+        ), aside as (
+            select p.subscription, p.strand, count(*) as messages, min(p.appended_at) as since
+            from trunkline.parked p
+            where p.subscription = any (a_subscriptions)
+            group by p.subscription, p.strand
+        ), strands as (
+            select d.subscription, array_agg(d.strand order by d.strand) as numbers,
+                   array_agg(trunkline.cursor_of(d.done) order by d.strand) as cursors,
+                   array_agg(coalesce((select sum(upper(r) - lower(r)) from unnest(d.done) r), 0)::bigint order by d.strand) as counts,
+                   array_agg(coalesce(a.messages, 0) order by d.strand) as parked,
+                   array_agg(a.since order by d.strand) as parked_since
+            from done d
+            left join aside a on a.subscription = d.subscription and a.strand = d.strand
+            group by d.subscription
+        )
+        select k.id, k.topic, g.id as segment, g.bases, x.numbers, x.cursors, x.counts, x.parked, x.parked_since,
+               greatest((select max(h.moved_at) from trunkline.holder h where h.subscription = k.id), r.recorded_at) as moved_at
+        from trunkline.subscription k
+        join strands x on x.subscription = k.id
+        cross join lateral (select y.id, y.bases from trunkline.segment y where y.topic = k.topic order by y.id desc limit 1) g
+        left join (
+            select p.subscription, max(p.recorded_at) as recorded_at
+            from trunkline.progress p
+            where p.subscription = any (a_subscriptions)
+            group by p.subscription) r on r.subscription = k.id
+        order by k.topic
+    loop
+        if s.topic is distinct from ended_topic then
+            ended_topic := s.topic;
+            ends := s.bases;
+            if pg_relation_size(to_regclass(format('trunkline.segment_%s', s.segment))) > 0 then
+                execute format('select array(
+                    select coalesce((select k.last_offset + 1 from trunkline.segment_%s k where k.partition = b.n - 1 order by k.last_offset desc limit 1), b.base)
+                    from unnest($1) with ordinality b (base, n) order by b.n)', s.segment)
+                into ends using s.bases;
+            end if;
+        end if;
+        found_strands := '{}';
+        found_times := '{}';
+        select bool_or(x.cursor < ends[x.strand + 1]) into behind from unnest(s.numbers, s.cursors) x (strand, cursor);
+        if behind then
+            -- Where the cursors stand: each in the last segment that began at or before it.
+            for place in
+                select y.id, array_agg(x.strand) as strands, array_agg(x.cursor) as cursors
+                from unnest(s.numbers, s.cursors) x (strand, cursor)
+                cross join lateral (
+                    select max(y.id) as id from trunkline.segment y where y.topic = s.topic and y.bases[x.strand + 1] <= x.cursor) y
+                where x.cursor < ends[x.strand + 1] and y.id is not null
+                group by y.id
+            loop
+                execute format('select array_agg(x.strand) as strands, array_agg(f.appended_at) as times from unnest($1, $2) x (strand, cursor) cross join lateral (
+                    select k.appended_at from trunkline.segment_%s k where k.partition = x.strand and k.last_offset >= x.cursor order by k.last_offset limit 1) f',
+                    place.id)
+                into piece using place.strands, place.cursors;
+                found_strands := found_strands || piece.strands;
+                found_times := found_times || piece.times;
+            end loop;
+        end if;
+        return query
+            select s.id, x.strand, x.cursor, ends[x.strand + 1], x.done, ends[x.strand + 1] - x.done, x.parked, least(x.parked_since, f.at), s.moved_at
+            from unnest(s.numbers, s.cursors, s.counts, s.parked, s.parked_since) x (strand, cursor, done, parked, parked_since)
+            left join unnest(found_strands, found_times) f (strand, at) on f.strand = x.strand;
+    end loop;
+end $$;
+
+-- How far a group is behind, for people: one line per partition and level. lag counts the messages in the log that it has not done, parked those that wait
+-- aside; age is that of the oldest of both. A cancelled group has nothing left to do.
+create function trunkline.lag(a_group text, a_topic text)
+    returns table (partition int, priority int, cursor bigint, end_offset bigint, lag bigint, parked bigint, age interval)
+    language plpgsql stable
+as $$
+#variable_conflict use_column
+declare
+    s trunkline.subscription := trunkline.group_of(a_group, a_topic);
+begin
+    return query
+        select l.strand % t.partitions, (array[0, 1, -1])[l.strand / t.partitions + 1], l.cursor, l.end_offset, l.pending, l.parked,
+               case when l.oldest is not null then greatest(clock_timestamp() - l.oldest, interval '0') end
+        from trunkline.topic t
+        cross join trunkline.lags(array[s.id]) l
+        where t.id = s.topic and s.status <> 'CANCELLED'
+        order by l.strand;
+end $$;

@@ -415,16 +415,13 @@ create function trunkline.decide(a_group text, a_topic text, a_ids bigint[], a_i
     set search_path = pg_catalog, pg_temp
 as $$
 declare
-    its int;
+    s trunkline.subscription := trunkline.group_of(a_group, a_topic);
     decided bigint;
 begin
-    select s.id into its
-    from trunkline.subscription s join trunkline.topic t on t.id = s.topic
-    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED';
-    if its is null then
-        perform trunkline.refuse(format('there is no group "%s" of topic "%s"', a_group, a_topic), 'TL008', 'Look at trunkline.dead_letters for the names.');
+    if s.status = 'CANCELLED' then
+        perform trunkline.refuse(format('group "%s" of topic "%s" is cancelled', a_group, a_topic), 'TL008', 'It has nothing left to do.');
     end if;
-    update trunkline.dead_letter d set intent = a_intent where d.subscription = its and (a_ids is null or d.id = any (a_ids));
+    update trunkline.dead_letter d set intent = a_intent where d.subscription = s.id and (a_ids is null or d.id = any (a_ids));
     get diagnostics decided = row_count;
     return decided;
 end $$;

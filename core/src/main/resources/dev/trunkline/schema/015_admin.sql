@@ -109,20 +109,8 @@ end $$;
 -- How far a group is, in all its partitions.
 create function trunkline.group_progress(a_subscription int, out pending bigint, out done bigint, out moved_at timestamptz)
     language sql stable
-    set jit = off
 as $$
-    select coalesce(sum(b.ends[d.strand + 1] - trunkline.cursor_of(d.done)
-               - coalesce((select sum(upper(r) - lower(r)) from unnest(d.done) r where lower(r) > 0), 0)), 0)::bigint,
-           coalesce(sum((select sum(upper(r) - lower(r)) from unnest(d.done) r)), 0)::bigint,
-           greatest(
-               (select max(h.moved_at) from trunkline.holder h where h.subscription = s.id),
-               (select max(p.recorded_at) from trunkline.progress p where p.subscription = s.id))
-    from trunkline.subscription s
-    join trunkline.topic t on t.id = s.topic
-    cross join lateral trunkline.bounds(t.id) b
-    cross join lateral trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
-    where s.id = a_subscription
-    group by s.id
+    select coalesce(sum(l.pending), 0)::bigint, coalesce(sum(l.done), 0)::bigint, max(l.moved_at) from trunkline.lags(array[a_subscription]) l
 $$;
 
 -- How a group is: CANCELLED, DEAD, PAUSED; FLAPPING (died three times in a day); NEAR_TIMEOUT (half of the time until it is dead has passed);

@@ -101,33 +101,52 @@ create function trunkline.channel() returns text
 -- These are procedures because each run is a transaction of its own: in the caller's, the locks of lanes would be held for as long as he likes. To commit first
 -- is to be refused by PostgreSQL in somebody's transaction before anything is done.
 
--- Gives a place in the log to everything that is committed and due, and tells who listens. Returns to how many messages.
-create procedure trunkline.relay_now(inout relayed bigint default 0)
+-- One look, and one run for each topic that has something, or still has something of what was committed or due then; and tells who listens. Returns how
+-- many messages got a place.
+create procedure trunkline.relay_pass(inout relayed bigint, a_upto pg_snapshot default null, a_due timestamptz default null)
     language plpgsql
 as $$
 declare
-    waiting int[]; appended int[];
+    waiting int[]; appended int[] := '{}';
     number int;
     moved bigint;
     names text;
 begin
     commit;
     relayed := 0;
-    loop
-        select p.topics into waiting from trunkline.pending() p;
-        appended := '{}';
-        foreach number in array coalesce(waiting, '{}') loop
-            moved := trunkline.relay(number);
-            commit;
-            if moved > 0 then
-                relayed := relayed + moved;
-                appended := appended || number;
-            end if;
-        end loop;
-        exit when appended = '{}';
+    select p.topics into waiting from trunkline.pending(a_upto, a_due) p;
+    foreach number in array coalesce(waiting, '{}') loop
+        moved := trunkline.relay(number);
+        commit;
+        if moved > 0 then
+            relayed := relayed + moved;
+            appended := appended || number;
+        end if;
+    end loop;
+    if relayed > 0 then
         select string_agg(t.name, E'\n') into names from trunkline.topic t where t.id = any (appended);
         perform pg_notify(trunkline.channel(), E'sql\n' || case when octet_length(names) <= 7500 then names else '' end);
-        commit;
+    end if;
+    commit;
+end $$;
+
+-- Gives a place in the log to everything that is committed and due, and tells who listens. Returns to how many messages. What others publish meanwhile is not
+-- waited for: with much of it there would be no end.
+create procedure trunkline.relay_now(inout relayed bigint default 0)
+    language plpgsql
+as $$
+declare
+    upto pg_snapshot; due timestamptz;
+    more bigint;
+begin
+    commit;
+    upto := pg_current_snapshot();
+    due := clock_timestamp();
+    call trunkline.relay_pass(relayed);
+    more := relayed;
+    while more > 0 loop
+        call trunkline.relay_pass(more, upto, due);
+        relayed := relayed + more;
     end loop;
 end $$;
 
@@ -144,35 +163,47 @@ begin
     return found;
 end $$;
 
--- Every step of upkeep that is needed, if nobody else has the turn. What is locked is left for the next time; a step that fails does not keep the others from
--- being done. Returns how many did something.
-create procedure trunkline.upkeep_now(inout done int default 0)
+-- What a backend is called that does the upkeep.
+create function trunkline.this_backend() returns text
+    language sql stable
+    return 'sql ' || pg_backend_pid();
+
+-- Every step of upkeep that is needed, if nobody else has the turn, which it keeps. What is locked is left for the next time; a step that fails does not keep
+-- the others from being done. Returns how many did something, and what has failed, with the first code.
+create procedure trunkline.upkeep_pass(inout done int, inout trouble text, inout code text)
     language plpgsql
 as $$
 declare
     steps text[]; topics int[];
     did int;
-    trouble text; code text;
 begin
     commit;
     done := 0;
-    if not trunkline.take_turn('sql') then
+    trouble := null;
+    code := null;
+    if not trunkline.take_turn(trunkline.this_backend()) then
         return;
     end if;
-    select array_agg(s.step), array_agg(s.topic) into steps, topics
-    from (
-        select 'roll' as step, r as topic from trunkline.topics_to_roll() r
-        union all
-        select 'trim', t.id from trunkline.topic t
-        where (select g.opened_at from trunkline.segment g where g.topic = t.id order by g.id offset 1 limit 1)
-            <= clock_timestamp() - least(t.retention, t.unheard_retention)
-        union all
-        select k, null from unnest(array['advance outbox', 'match topics', 'watch groups']) k
-        union all
-        select k, null from unnest(array['clear outbox', 'prune marks', 'rotate idempotency', 'rotate progress', 'sweep groups']) k
-        where (select trunkline.take_pruning())) s;
     commit;
-    for i in 1 .. cardinality(steps) loop
+    begin
+        select array_agg(s.step), array_agg(s.topic) into steps, topics
+        from (
+            select 'roll' as step, r as topic from trunkline.topics_to_roll() r
+            union all
+            select 'trim', t.id from trunkline.topic t
+            where (select g.opened_at from trunkline.segment g where g.topic = t.id order by g.id offset 1 limit 1)
+                <= clock_timestamp() - least(t.retention, t.unheard_retention)
+            union all
+            select k, null from unnest(array['advance outbox', 'match topics', 'watch groups']) k
+            union all
+            select k, null from unnest(array['clear outbox', 'prune marks', 'rotate idempotency', 'rotate progress', 'sweep groups']) k
+            where (select trunkline.take_pruning())) s;
+    exception when others then
+        code := sqlstate;
+        trouble := 'what there is to do: ' || sqlerrm;
+    end;
+    commit;
+    for i in 1 .. coalesce(cardinality(steps), 0) loop
         loop
             begin
                 did := trunkline.upkeep(steps[i], topics[i]);
@@ -189,12 +220,26 @@ begin
             exit when did is null or steps[i] <> 'trim';
         end loop;
     end loop;
+end $$;
+
+-- Every step of upkeep that is needed, once, if nobody else has the turn. Returns how many did something.
+create procedure trunkline.upkeep_now(inout done int default 0)
+    language plpgsql
+as $$
+declare
+    trouble text; code text;
+begin
+    commit;
+    call trunkline.upkeep_pass(done, trouble, code);
+    perform trunkline.leave_turn(trunkline.this_backend(), false);
+    commit;
     if trouble is not null then
         raise '%', trouble using errcode = code;
     end if;
 end $$;
 
--- Relays, and does the upkeep when it has the turn, for so long: for who has only a cron job. It looks whenever the pause is over.
+-- Relays, and does the upkeep when it has the turn, for so long: for who has only a cron job. It looks whenever the pause is over. A step of upkeep that fails is
+-- warned of, and tried again: who has no other process needs the relay all the more.
 create procedure trunkline.run(a_for interval default '1 minute', a_pause interval default '100 milliseconds')
     language plpgsql
 as $$
@@ -202,22 +247,28 @@ declare
     until timestamptz := clock_timestamp() + a_for;
     kept_at timestamptz := '-infinity';
     relayed bigint; done int;
+    trouble text; code text;
 begin
     commit;
     if a_for is null or a_for not between interval '0' and interval '1 day' or a_pause is null or a_pause not between interval '1 millisecond' and interval '1 minute' then
-        perform trunkline.refuse(format('to run for %s with pauses of %s is not possible', coalesce(a_for::text, 'null'), coalesce(a_pause::text, 'null')), 'TL007',
+        perform trunkline.refuse(format('to run for %s with pauses of %s is not possible', coalesce(a_for::text, 'null'), coalesce(a_pause::text, 'null')), 'TL008',
             'Run for up to a day, with pauses of a millisecond to a minute.');
     end if;
     loop
-        call trunkline.relay_now(relayed);
+        call trunkline.relay_pass(relayed);
         if clock_timestamp() not between kept_at and kept_at + interval '5 seconds' then
-            call trunkline.upkeep_now(done);
+            call trunkline.upkeep_pass(done, trouble, code);
+            if trouble is not null then
+                raise warning 'upkeep: %', trouble;
+            end if;
             kept_at := clock_timestamp();
         end if;
         exit when clock_timestamp() >= until;
         if relayed = 0 then
-            perform pg_sleep(extract(epoch from a_pause));
+            perform pg_sleep(extract(epoch from least(a_pause, until - clock_timestamp())));
             commit;
         end if;
     end loop;
+    perform trunkline.leave_turn(trunkline.this_backend(), false);
+    commit;
 end $$;

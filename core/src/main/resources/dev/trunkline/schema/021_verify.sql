@@ -180,50 +180,51 @@ as $$
       and not exists (select from trunkline.segment s where 'segment_' || s.id = c.relname)
 $$;
 
--- When the message at an offset was appended; null if it is not in the log.
-create function trunkline.appended_at(a_topic int, a_strand int, a_offset bigint) returns timestamptz
+-- What is committed, or due, and waits for the relay: how much of each topic, and since when. While much of it is relayed piece by piece, what of it is
+-- through counts until the last piece is. Costs as much as there are lanes with rows in the outbox or in delayed.
+create function trunkline.backlogs() returns table (topic int, messages bigint, since timestamptz)
     language plpgsql stable
+    set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
-declare
-    place int;
-    at timestamptz;
+#variable_conflict use_column
 begin
-    select s.id into place from trunkline.segment s where s.topic = a_topic and s.bases[a_strand + 1] <= a_offset order by s.id desc limit 1;
-    if place is not null then
-        execute format('select s.appended_at from trunkline.segment_%s s where s.partition = $1 and s.last_offset >= $2 order by s.last_offset limit 1', place)
-        into at using a_strand, a_offset;
-    end if;
-    return at;
+    return query
+        with recursive waiting as (
+            (select o.topic, o.lane from trunkline.outbox o order by o.topic, o.lane limit 1)
+            union all
+            select n.topic, n.lane
+            from waiting w
+            cross join lateral (
+                select o.topic, o.lane from trunkline.outbox o
+                where (o.topic, o.lane) > (w.topic, w.lane) order by o.topic, o.lane limit 1) n
+        ), sleeping as (
+            (select d.topic, d.lane from trunkline.delayed d order by d.topic, d.lane limit 1)
+            union all
+            select n.topic, n.lane
+            from sleeping s
+            cross join lateral (
+                select d.topic, d.lane from trunkline.delayed d
+                where (d.topic, d.lane) > (s.topic, s.lane) order by d.topic, d.lane limit 1) n
+        )
+        select b.topic, count(*), min(b.since)
+        from (
+            select l.topic, f.since
+            from waiting w
+            join trunkline.lane l on l.topic = w.topic and l.lane = w.lane
+            cross join lateral (select k.snapshot from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
+            cross join lateral (select o.published_at as since from trunkline.fresh(l.topic, l.lane, m.snapshot, pg_current_snapshot()) o) f
+            union all
+            select l.topic, f.since
+            from sleeping s
+            join trunkline.lane l on l.topic = s.topic and l.lane = s.lane
+            cross join lateral (select k.due from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
+            cross join lateral (
+                select d.due_at as since from trunkline.delayed d
+                where d.topic = l.topic and d.lane = l.lane and d.due_at > m.due and d.due_at <= clock_timestamp()) f) b
+        group by b.topic;
 end $$;
 
--- How far a group is behind, per partition and level: in messages, and by the age of the oldest message that it has not done.
-create function trunkline.group_lag(a_group text, a_topic text)
-    returns table (partition int, priority int, cursor bigint, end_offset bigint, pending bigint, age interval)
-    language sql stable
-    set jit = off
-as $$
-    select d.strand % t.partitions, (array[0, 1, -1])[d.strand / t.partitions + 1], c.cursor, c.upto,
-           c.upto - coalesce((select sum(upper(r) - lower(r))::bigint from unnest(d.done) r), 0),
-           case when c.cursor < c.upto then greatest(clock_timestamp() - trunkline.appended_at(t.id, d.strand, c.cursor), interval '0') end
-    from trunkline.subscription s
-    join trunkline.topic t on t.id = s.topic
-    cross join lateral trunkline.bounds(t.id) b
-    cross join lateral trunkline.done(s.id, array(select generate_series(0, t.partitions - 1))) d
-    cross join lateral (select trunkline.cursor_of(d.done) as cursor, b.ends[d.strand + 1] as upto) c
-    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED'
-    order by d.strand
-$$;
-
--- What is committed, or due, and waits for the relay: how much of each topic, and since when. Of a run that was cut in pieces, also what it has appended.
 create view trunkline.backlog as
-    select t.name as topic, count(*) as messages, min(w.since) as since
-    from trunkline.topic t
-    join trunkline.lane l on l.topic = t.id
-    cross join lateral (select k.snapshot, k.due from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
-    cross join lateral (
-        select o.published_at as since from trunkline.outbox o
-        where o.topic = l.topic and o.lane = l.lane and not pg_visible_in_snapshot(o.xid, m.snapshot)
-        union all
-        select d.due_at from trunkline.delayed d
-        where d.topic = l.topic and d.lane = l.lane and d.due_at > m.due and d.due_at <= clock_timestamp()) w
-    group by t.id;
+    select t.name as topic, b.messages, b.since
+    from trunkline.backlogs() b
+    join trunkline.topic t on t.id = b.topic;

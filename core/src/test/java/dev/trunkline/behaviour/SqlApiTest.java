@@ -16,6 +16,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -217,8 +220,84 @@ class SqlApiTest {
             assertThatThrownBy(() -> database.query("call trunkline." + call))
                     .hasMessageContaining("is not possible")
                     .cause()
-                    .hasFieldOrPropertyWithValue("SQLState", "TL007");
+                    .hasFieldOrPropertyWithValue("SQLState", "TL008");
         }
+    }
+
+    /** Each run of the relay finds that something was published during the last one, up to a hundred times. */
+    private void publishWithEveryRun() {
+        database.execute("create function public.more() returns trigger language plpgsql as $$ begin"
+                + " if (select count(*) from trunkline.outbox) < 100 then perform trunkline.publish('t', 'more'); end if;"
+                + " return null; end $$");
+        database.execute("create trigger more after insert on trunkline.mark execute function public.more()");
+    }
+
+    @Test
+    void who_relays_is_done_with_what_was_there_however_much_others_publish_meanwhile() {
+        publishWithEveryRun();
+        database.query("select trunkline.publish('t', 'first')");
+        assertThat(database.query("call trunkline.relay_now()")).containsExactly("1");
+        assertThat(trunkline.relayNow()).isOne();
+        database.query("call trunkline.run('0')");
+        assertThat(Logs.texts(trunkline, "t")).containsExactly("first", "more", "more");
+    }
+
+    @Test
+    void what_waits_behind_a_backlog_that_is_relayed_piece_by_piece_is_relayed_too() {
+        database.query("select trunkline.publish_all('t', array_agg('x'::bytea)) from generate_series(1, 100)");
+        assertThat(database.number("select trunkline.relay(1, 10)")).isEqualTo(10);
+        database.query("select trunkline.publish('t', 'last')");
+        assertThat(database.query("call trunkline.relay_now()")).containsExactly("91");
+        database.query("select trunkline.publish_all('t', array_agg('x'::bytea)) from generate_series(1, 100)");
+        database.query("select trunkline.relay(1, 10)");
+        database.query("select trunkline.publish('t', 'last')");
+        assertThat(trunkline.relayNow()).isEqualTo(91);
+    }
+
+    @Test
+    void a_step_of_upkeep_that_fails_is_warned_of_and_the_run_goes_on() throws SQLException {
+        database.query("select trunkline.create_topic('news', semantics => 'PUB_SUB', namespace => 'shop')");
+        // One that no group can be made of.
+        database.query("insert into trunkline.wildcard (group_name, namespace, mode, start_mode, attempts)"
+                + " values ('bad', 'shop', 'PULL', 'NOW', 0)");
+        assertThatThrownBy(() -> database.query("call trunkline.upkeep_now()"))
+                .hasMessageContaining("match topics: ")
+                .hasMessageContaining("can not be tried 0 times");
+        database.query("select trunkline.publish('t', 'one')");
+        try (Connection connection = database.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("call trunkline.run('0')");
+            assertThat(statement.getWarnings().getMessage()).contains("upkeep: match topics: ");
+        }
+        assertThat(Logs.texts(trunkline, "t")).containsExactly("one");
+    }
+
+    @Test
+    void of_those_who_do_the_upkeep_by_sql_one_does_it_at_a_time() throws Exception {
+        database.query("select trunkline.begin_session('silent')");
+        database.query("select trunkline.create_topic('small', partitions => 1, segment_bytes => 16384)");
+        try (Connection locker = database.connect()) {
+            locker.setAutoCommit(false);
+            TestDatabase.query(locker, "select from trunkline.session for update");
+            CompletableFuture<List<String>> first =
+                    CompletableFuture.supplyAsync(() -> database.query("call trunkline.upkeep_now()"));
+            Awaitility.await()
+                    .until(() -> database.number("select count(*) from pg_stat_activity where"
+                                    + " datname = current_database() and wait_event_type = 'Lock'")
+                            > 0);
+            database.query(
+                    "select trunkline.publish_all('small', array_agg(repeat('x', 1000)::bytea)) from generate_series(1, 20)");
+            database.query("call trunkline.relay_now()");
+            assertThat(database.query("call trunkline.upkeep_now()")).containsExactly("0");
+            assertThat(segments()).isEqualTo(1);
+            locker.rollback();
+            first.get(1, TimeUnit.MINUTES);
+        }
+        database.query("call trunkline.upkeep_now()");
+        assertThat(segments()).isEqualTo(2);
+        assertThat(database.query("select who, until > clock_timestamp() from trunkline.upkeep_turn"))
+                .as("somebody does it, and anybody may be the next")
+                .containsExactly("null|t");
     }
 
     private long segments() {
@@ -283,6 +362,17 @@ class SqlApiTest {
             alter_topic('nope'); TL001; there is no topic
             alter_topic('t', retention => '-1 day'); TL005; retention
             set_unconfigured_topics('MAYBE'); TL005; REFUSE or QUEUE
+            lag('', 'nope'); TL001; there is no topic "nope"
+            lag('nobody', 't'); TL008; there is no group "nobody"
+            read('nope', 0); TL001; there is no topic "nope"
+            read('t', 1); TL008; has no partition 1
+            redrive('', 'nope'); TL001; there is no topic "nope"
+            redrive('nobody', 't'); TL008; there is no group "nobody"
+            discard('', 'nope'); TL001; there is no topic "nope"
+            seek('', 'nope', 'NOW'); TL001; there is no topic "nope"
+            explain('nobody', 't', 1); TL008; there is no group "nobody"
+            audit('nope', 1); TL001; there is no topic "nope"
+            audit('t', 1); TL008; message 1 is not in the log
             """)
     void bad_input_gets_a_code_and_a_clear_text(String call, String code, String text) {
         assertThatThrownBy(() -> database.query("select trunkline." + call))

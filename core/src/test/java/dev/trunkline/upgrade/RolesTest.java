@@ -180,14 +180,23 @@ class RolesTest {
                         .as(view)
                         .containsExactly("t");
             }
-            for (String view :
-                    List.of("groups", "gaps", "dead_letters", "open_batches", "wildcards", "unmatched", "catch_ups")) {
+            for (String view : List.of(
+                    "groups",
+                    "gaps",
+                    "dead_letters",
+                    "open_batches",
+                    "wildcards",
+                    "unmatched",
+                    "catch_ups",
+                    "backlog")) {
                 assertThat(TestDatabase.query(connection, "select count(*) from trunkline." + view))
                         .as(view)
                         .containsExactly("0");
             }
             assertThat(TestDatabase.query(connection, "select count(*) > 0 from trunkline.metrics()"))
                     .containsExactly("t");
+            assertThatThrownBy(() -> TestDatabase.query(connection, "select trunkline.lag('nobody', 'orders')"))
+                    .hasMessageContaining("there is no group \"nobody\"");
             assertThat(TestDatabase.query(
                             connection, "select r.text from generate_series(0, 3) p, trunkline.read('orders', p) r"))
                     .containsExactlyInAnyOrder("first", "second");

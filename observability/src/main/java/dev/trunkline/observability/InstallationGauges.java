@@ -22,13 +22,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Gauges of the whole installation. Who looks has them asked for, if the last answer is old, and waits for a moment only: a database that does not answer must not keep
- * the rest from being told. One question is under way at a time.
+ * the rest from being told. One question is under way at a time, and is waited for once: whoever looks when its time is over hears at once that there is no answer yet.
  */
 final class InstallationGauges {
 
     private static final Logger log = LoggerFactory.getLogger(InstallationGauges.class);
     private static final Duration FRESH = Duration.ofSeconds(5);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** Prometheus gives up after ten seconds, of which some are gone before: whose key it is, is asked the same database. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
     private static final Executor THREAD =
             task -> Thread.ofVirtual().name("trunkline-metrics").start(task);
 
@@ -42,6 +44,8 @@ final class InstallationGauges {
                     "group_dead_letters",
                     "Messages that the group has given up, and that nobody has redriven or discarded"),
             Map.entry("group_members", "Processes that serve the group"),
+            Map.entry("group_open_batches", "Batches that were pulled and are not settled"),
+            Map.entry("group_expired_batches", "Those of them whose lease is over"),
             Map.entry(
                     "group_health", "0 healthy, 1 unattended, 2 near timeout, 3 stalled, 4 flapping, 5 paused, 6 dead"),
             Map.entry(
@@ -51,9 +55,10 @@ final class InstallationGauges {
             Map.entry("topic_bytes", "What the topic takes on disk"),
             Map.entry("topic_overdue_segments", "Segments that could be dropped and are still there"),
             Map.entry("topic_pinned_bytes", "What a group keeps from being dropped though its retention is over"),
-            Map.entry("outbox_messages", "Messages that are committed and have no offset yet"),
+            Map.entry("outbox_messages", "Messages that are committed, and due, and have no offset yet"),
             Map.entry("outbox_age_seconds", "Age of the oldest of them"),
             Map.entry("relay_mark_age_seconds", "Time since the relay last noted how far it has come"),
+            Map.entry("upkeep_age_seconds", "Time since somebody last took or kept the turn to do the upkeep"),
             Map.entry("oldest_transaction_seconds", "Age of the oldest transaction in the database"),
             Map.entry("sessions", "Processes that consume"));
 
@@ -63,6 +68,9 @@ final class InstallationGauges {
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable CompletableFuture<List<Figure>> asked;
     private long askedAt;
+    /** Whether its answer, or failure, is shown. */
+    private boolean told;
+
     private volatile boolean up;
     private volatile Map<Place, Double> values = Map.of();
 
@@ -96,24 +104,40 @@ final class InstallationGauges {
     void refresh() {
         lock.lock();
         try {
-            if (asked != null && asked.isDone() && System.nanoTime() - askedAt < FRESH.toNanos()) {
-                return;
-            }
-            if (asked == null || asked.isDone()) {
+            long age = System.nanoTime() - askedAt;
+            if (asked == null || (asked.isDone() && age >= FRESH.toNanos())) {
                 askedAt = System.nanoTime();
+                age = 0;
+                told = false;
                 asked = CompletableFuture.supplyAsync(question, THREAD);
             }
-            show(asked.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS));
-            up = true;
-        } catch (ExecutionException | TimeoutException e) {
-            log.debug("the database has not said how the installation is", e);
-            up = false;
-            show(List.of());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            if (!told) {
+                tell(asked, Math.max(0, PATIENCE.toNanos() - age));
+            }
         } finally {
             lock.unlock();
         }
+    }
+
+    private void tell(CompletableFuture<List<Figure>> answer, long nanos) {
+        try {
+            show(answer.get(nanos, TimeUnit.NANOSECONDS));
+            up = true;
+            told = true;
+        } catch (ExecutionException e) {
+            showNothing(e);
+            told = true;
+        } catch (TimeoutException e) {
+            showNothing(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void showNothing(Exception why) {
+        log.debug("the database has not said how the installation is", why);
+        up = false;
+        show(List.of());
     }
 
     /** A gauge that stays reads its next value in the same place. */

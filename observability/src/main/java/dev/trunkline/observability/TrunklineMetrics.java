@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -35,6 +36,7 @@ public final class TrunklineMetrics implements Observer {
 
     private final MeterRegistry registry;
     private final Set<String> topics = ConcurrentHashMap.newKeySet();
+    private final Map<Tags, GroupMeters> groups = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable Boolean> arriving = new AtomicReference<>();
     private volatile @Nullable InstallationGauges installation;
 
@@ -92,7 +94,8 @@ public final class TrunklineMetrics implements Observer {
 
     @Override
     public List<GroupListener> listeners(String group, String topic) {
-        return List.of(new GroupMeters(registry, tags(group, topic)));
+        return List.of(groups.computeIfAbsent(tags(group, topic), tags -> new GroupMeters(registry, tags))
+                .started());
     }
 
     @Override

@@ -3,9 +3,11 @@ package dev.trunkline.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupAdmin.Figure;
 import dev.trunkline.ConsumerGroupAdmin.GroupState;
 import dev.trunkline.ConsumerGroupAdmin.Health;
+import dev.trunkline.Handler;
 import dev.trunkline.Message;
 import dev.trunkline.PullOptions;
 import dev.trunkline.RetryPolicy;
@@ -17,10 +19,12 @@ import dev.trunkline.rig.FaultProxy;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.lang.Thread.State;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -104,6 +108,38 @@ class MetricsTest {
         assertThat(registry.scrape()).contains("trunkline_partitions_held{group=\"g\",topic=\"t\"} 0.0");
     }
 
+    private ConsumerGroup<String> start(Trunkline trunkline, Handler<String> handler) {
+        return trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", handler)
+                .start(SubscriptionOptions.fromBeginning());
+    }
+
+    @Test
+    void a_group_that_is_started_again_is_told_of_as_it_is_now() {
+        try (Trunkline trunkline = open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(2));
+            for (int i = 0; i < 20; i++) {
+                trunkline.publisher().publish(Message.of("t", "m" + i));
+            }
+            var ill = start(trunkline, delivery -> {
+                throw new IllegalStateException("always");
+            });
+            await("trunkline_partitions_held", "trunkline_partitions_held{group=\"g\",topic=\"t\"} 2.0");
+            await("trunkline_handler_failing", "trunkline_handler_failing{group=\"g\",topic=\"t\"} 1.0");
+            ill.close();
+            assertThat(scrape("trunkline_partitions_held"))
+                    .containsExactly("trunkline_partitions_held{group=\"g\",topic=\"t\"} 0.0");
+            assertThat(scrape("trunkline_handler_failing"))
+                    .containsExactly("trunkline_handler_failing{group=\"g\",topic=\"t\"} 0.0");
+            start(trunkline, delivery -> {});
+            await("trunkline_partitions_held", "trunkline_partitions_held{group=\"g\",topic=\"t\"} 2.0");
+            await("trunkline_handled_messages_total", "trunkline_handled_messages_total{group=\"g\",topic=\"t\"} 20.0");
+            assertThat(scrape("trunkline_handler_failing"))
+                    .containsExactly("trunkline_handler_failing{group=\"g\",topic=\"t\"} 0.0");
+        }
+    }
+
     @Test
     void topics_that_are_not_there_make_one_curve() {
         try (Trunkline trunkline = open()) {
@@ -169,6 +205,92 @@ class MetricsTest {
     }
 
     @Test
+    void whoever_asks_how_far_behind_a_group_is_hears_the_same() throws Exception {
+        try (Trunkline trunkline = place.options().backgroundWork(false).open();
+                Connection connection =
+                        Place.postgres().dataSource(place.database()).getConnection();
+                var statement = connection.createStatement()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(1));
+            var group = trunkline.pull("g", "t", String.class, PullOptions.fromBeginning());
+            trunkline.publisher().publish(Message.of("t", "bad").withKey("k"));
+            group.reject(group.pop(1, Duration.ofMinutes(1)).orElseThrow().token(), List.of(0L), "no");
+            trunkline.publisher().publish(Message.of("t", "behind it").withKey("k"));
+            trunkline.publisher().publish(Message.of("t", "free").withKey("f"));
+            group.ack(group.pop(9, Duration.ofMinutes(1)).orElseThrow().token());
+            for (int i = 0; i < 3; i++) {
+                trunkline.publisher().publish(Message.of("t", "pending").withKey("p"));
+            }
+            statement.execute("update trunkline.parked set appended_at = appended_at - interval '1 hour'");
+
+            assertThat(trunkline.admin().lag("g", "t")).singleElement().satisfies(lag -> {
+                assertThat(lag.pending()).isEqualTo(3);
+                assertThat(lag.parked()).isOne();
+                assertThat(lag.age().orElseThrow()).isGreaterThan(Duration.ofMinutes(59));
+            });
+            GroupState state = trunkline.admin().find("g", "t").orElseThrow();
+            assertThat(state.pending()).isEqualTo(3);
+            assertThat(state.parked()).isOne();
+            assertThat(value(trunkline, "group_lag_messages", "t", "g")).isEqualTo(3);
+            assertThat(value(trunkline, "group_parked_messages", "t", "g")).isOne();
+            assertThat(value(trunkline, "group_lag_seconds", "t", "g")).isGreaterThan(59 * 60);
+        }
+    }
+
+    @Test
+    void delayed_messages_that_are_due_and_not_relayed_are_seen() throws Exception {
+        try (Trunkline trunkline = place.options().backgroundWork(false).open();
+                Connection connection =
+                        Place.postgres().dataSource(place.database()).getConnection();
+                var statement = connection.createStatement()) {
+            trunkline.topics().create(TopicConfiguration.queue("q").withPartitions(1));
+            trunkline.publisher().publish(Message.of("q", "later").withDelay(Duration.ofHours(1)));
+            trunkline.relayNow();
+            assertThat(value(trunkline, "outbox_messages", "", "")).isZero();
+            statement.execute("update trunkline.delayed set due_at = clock_timestamp()");
+            assertThat(value(trunkline, "outbox_messages", "", "")).isOne();
+            assertThat(value(trunkline, "outbox_age_seconds", "", "")).isPositive();
+            try (var row = statement.executeQuery("select topic, messages from trunkline.backlog")) {
+                assertThat(row.next()).isTrue();
+                assertThat(row.getString(1)).isEqualTo("q");
+                assertThat(row.getLong(2)).isOne();
+            }
+            trunkline.relayNow();
+            assertThat(value(trunkline, "outbox_messages", "", "")).isZero();
+        }
+    }
+
+    @Test
+    void batches_that_are_pulled_are_counted_and_those_whose_lease_is_over() {
+        try (Trunkline trunkline = place.options().backgroundWork(false).open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(1));
+            var group = trunkline.pull("g", "t", String.class, PullOptions.fromBeginning());
+            trunkline.publisher().publish(Message.of("t", "m"));
+            assertThat(value(trunkline, "group_open_batches", "t", "g")).isZero();
+            assertThat(group.pop(1, Duration.ofNanos(1_000))).isPresent();
+            assertThat(value(trunkline, "group_open_batches", "t", "g")).isOne();
+            assertThat(value(trunkline, "group_expired_batches", "t", "g")).isOne();
+            String token = group.pop(1, Duration.ofMinutes(10)).orElseThrow().token();
+            assertThat(value(trunkline, "group_open_batches", "t", "g")).isOne();
+            assertThat(value(trunkline, "group_expired_batches", "t", "g")).isZero();
+            group.ack(token);
+            assertThat(value(trunkline, "group_open_batches", "t", "g")).isZero();
+        }
+    }
+
+    @Test
+    void how_long_nobody_has_done_the_upkeep_is_seen() throws Exception {
+        try (Trunkline trunkline = place.options().backgroundWork(false).open();
+                Connection connection =
+                        Place.postgres().dataSource(place.database()).getConnection();
+                var statement = connection.createStatement()) {
+            statement.execute("update trunkline.upkeep_turn set taken_at = taken_at - interval '1 hour'");
+            assertThat(value(trunkline, "upkeep_age_seconds", "", "")).isGreaterThan(59 * 60);
+            statement.execute("call trunkline.upkeep_now()");
+            assertThat(value(trunkline, "upkeep_age_seconds", "", "")).isLessThan(59 * 60);
+        }
+    }
+
+    @Test
     void what_a_group_keeps_beyond_its_retention_is_pinned_and_what_nobody_keeps_is_overdue() throws Exception {
         try (Trunkline trunkline = place.options().backgroundWork(false).open();
                 Connection connection =
@@ -210,6 +332,28 @@ class MetricsTest {
             line.refuse(false);
             await("trunkline_up", "trunkline_up 1.0");
             assertThat(scrape("trunkline_topic_segments")).hasSize(1);
+        }
+    }
+
+    @Test
+    void a_scrape_waits_once_for_a_database_that_does_not_answer() throws Exception {
+        try (FaultProxy line = new FaultProxy(Place.postgres().port());
+                Trunkline trunkline = place.options(line.jdbcUrl(place.database()))
+                        .backgroundWork(false)
+                        .open()) {
+            line.trap("trunkline.metrics", FaultProxy.Fate.REQUEST_VANISHES);
+            metrics.watch(trunkline);
+            metrics.refresh();
+            assertThat(line.trapped()).isOne();
+            AtomicReference<String> scraped = new AtomicReference<>();
+            Thread rest = Thread.ofPlatform().start(() -> scraped.set(registry.scrape()));
+            Awaitility.await()
+                    .pollInterval(Duration.ofMillis(1))
+                    .until(() -> rest.getState() == State.TIMED_WAITING || rest.getState() == State.TERMINATED);
+            assertThat(rest.getState()).isEqualTo(State.TERMINATED);
+            assertThat(scraped.get()).contains("trunkline_up 0.0");
+            line.restore();
+            await("trunkline_up", "trunkline_up 1.0");
         }
     }
 

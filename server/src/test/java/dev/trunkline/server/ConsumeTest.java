@@ -61,7 +61,7 @@ class ConsumeTest {
         Set<String> found = texts(first.out());
         all.stream().filter(text -> rest.out().contains(text)).forEach(found::add);
         assertThat(found).containsExactlyInAnyOrderElementsOf(all);
-        assertThat(Cli.on(database, "lag", "g", "orders").out()).containsPattern("g +orders +0 +-");
+        assertThat(Cli.on(database, "lag", "g", "orders").out()).containsPattern("g +orders +0 +0 +-");
     }
 
     @Test

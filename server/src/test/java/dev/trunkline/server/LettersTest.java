@@ -184,15 +184,22 @@ class LettersTest {
 
     @Test
     void lag_is_told_in_messages_and_seconds_and_by_partition() {
-        assertThat(out("lag")).containsPattern("emails +orders +2 +\\d+\\.\\d");
-        assertThat(out("lag", "emails", "--partitions")).containsPattern("emails +orders +0 +0 +3 +5 +2 +\\d+\\.\\d");
+        assertThat(out("lag")).containsPattern("emails +orders +2 +0 +\\d+\\.\\d");
+        assertThat(out("lag", "emails", "--partitions"))
+                .containsPattern("emails +orders +0 +0 +3 +5 +2 +0 +\\d+\\.\\d");
         JsonNode lag = mapper.readTree(out("lag", "emails", "orders", "--partitions", "--json"));
         assertThat(lag.get(0).get("pending").asLong()).isEqualTo(2);
         assertThat(lag.get(0).get("seconds").asDouble()).isNotNegative();
         assertThat(lag.get(0).get("partitions").get(0).get("end").asLong()).isEqualTo(5);
         out("consume", "orders", "--group", "emails", "--count", "1");
-        // What waits behind a dead letter is parked: in the log it is done.
-        assertThat(out("lag", "--json")).contains("\"pending\":0,\"seconds\":null");
+        // What waits behind a dead letter is parked: in the log it is done, for the group it is not.
+        lag = mapper.readTree(out("lag", "emails", "orders", "--json"));
+        assertThat(lag.get(0).get("pending").asLong()).isZero();
+        assertThat(lag.get(0).get("parked").asLong()).isOne();
+        assertThat(lag.get(0).get("seconds").asDouble()).isPositive();
+        out("dead-letters", "discard", "emails", "orders", "--all");
+        out("consume", "orders", "--group", "emails", "--count", "1");
+        assertThat(out("lag", "--json")).contains("\"pending\":0,\"parked\":0,\"seconds\":null");
     }
 
     @Test

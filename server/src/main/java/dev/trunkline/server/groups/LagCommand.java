@@ -6,6 +6,7 @@ import dev.trunkline.ConsumerGroupAdmin.Lag;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.GroupStatus;
 import dev.trunkline.Trunkline;
+import dev.trunkline.UnknownTopicException;
 import dev.trunkline.server.ConnectionOptions;
 import dev.trunkline.server.Output;
 import dev.trunkline.server.Table;
@@ -29,7 +30,8 @@ import picocli.CommandLine.Spec;
 /** {@code trunkline lag}. */
 @Command(
         name = "lag",
-        description = "Tell how far groups are behind: in messages, and by the age of the oldest one that is not done.")
+        description = "Tell how far groups are behind: in messages, and by the age of the oldest one that is not done,"
+                + " parked ones included.")
 public final class LagCommand implements Callable<Integer> {
 
     private static final String CLEAR = "\033[H\033[J";
@@ -66,13 +68,16 @@ public final class LagCommand implements Callable<Integer> {
     /**
      * A group's lag.
      *
-     * @param seconds the age of the oldest message that is not done; null: all are
+     * @param pending messages in the log that are not done
+     * @param parked messages that wait aside for a blocked key
+     * @param seconds the age of the oldest of both; null: there are none
      * @param partitions null: they were not asked for
      */
     record Told(
             String group,
             String topic,
             long pending,
+            long parked,
             @Nullable Double seconds,
             @Nullable List<Partition> partitions) {}
 
@@ -83,6 +88,7 @@ public final class LagCommand implements Callable<Integer> {
             long cursor,
             long end,
             long pending,
+            long parked,
             @Nullable Double seconds) {
 
         static Partition of(Lag lag) {
@@ -92,6 +98,7 @@ public final class LagCommand implements Callable<Integer> {
                     lag.cursor(),
                     lag.end(),
                     lag.pending(),
+                    lag.parked(),
                     LagCommand.seconds(lag.age()));
         }
     }
@@ -127,18 +134,19 @@ public final class LagCommand implements Callable<Integer> {
         return found;
     }
 
-    /** Empty: it has been cancelled meanwhile. */
+    /** Empty: it has been cancelled meanwhile, or its topic dropped. */
     private Optional<Told> lag(ConsumerGroupAdmin admin, GroupState state) {
         List<Lag> lags;
         try {
             lags = admin.lag(state.name(), state.topic());
-        } catch (ConsumerGroupException e) {
+        } catch (ConsumerGroupException | UnknownTopicException e) {
             return Optional.empty();
         }
         return Optional.of(new Told(
                 state.name(),
                 state.topic(),
                 lags.stream().mapToLong(Lag::pending).sum(),
+                lags.stream().mapToLong(Lag::parked).sum(),
                 seconds(lags.stream().flatMap(lag -> lag.age().stream()).max(Duration::compareTo)),
                 partitions ? lags.stream().map(Partition::of).toList() : null));
     }
@@ -157,11 +165,12 @@ public final class LagCommand implements Callable<Integer> {
             out.print(CLEAR);
         }
         Table table = partitions
-                ? new Table("GROUP", "TOPIC", "PARTITION", "PRIORITY", "DONE UP TO", "END", "PENDING", "SECONDS")
-                : new Table("GROUP", "TOPIC", "PENDING", "SECONDS");
+                ? new Table(
+                        "GROUP", "TOPIC", "PARTITION", "PRIORITY", "DONE UP TO", "END", "PENDING", "PARKED", "SECONDS")
+                : new Table("GROUP", "TOPIC", "PENDING", "PARKED", "SECONDS");
         for (Told told : groups) {
             if (told.partitions() == null) {
-                table.row(told.group(), told.topic(), told.pending(), shown(told.seconds()));
+                table.row(told.group(), told.topic(), told.pending(), told.parked(), shown(told.seconds()));
             } else {
                 told.partitions()
                         .forEach(each -> table.row(
@@ -172,6 +181,7 @@ public final class LagCommand implements Callable<Integer> {
                                 each.cursor(),
                                 each.end(),
                                 each.pending(),
+                                each.parked(),
                                 shown(each.seconds())));
             }
         }
