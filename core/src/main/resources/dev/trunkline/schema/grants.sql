@@ -16,8 +16,9 @@ begin
         revoke select on trunkline.api_key from trunkline_reader;
         grant execute on function trunkline.as_text, trunkline.as_json, trunkline.segment_messages, trunkline.read,
             trunkline.partition_of, trunkline.offset_at, trunkline.bounds, trunkline.done, trunkline.cursors, trunkline.cursor_of, trunkline.lag,
-            trunkline.group_progress, trunkline.group_health, trunkline.group_lags, trunkline.fresh, trunkline.outbox_backlog, trunkline.metrics,
+            trunkline.group_progress, trunkline.group_health, trunkline.pending_since, trunkline.is_pulled, trunkline.group_lags, trunkline.fresh, trunkline.outbox_backlog, trunkline.metrics,
             trunkline.matches, trunkline.timeline, trunkline.frame_flaw, trunkline.verify_frames, trunkline.verify_topic,
+            trunkline.counted_as_relayed, trunkline.verify_relayed, trunkline.verify_ids,
             trunkline.verify_installation, trunkline.appended_at, trunkline.group_lag to trunkline_reader;
     end if;
     if exists (select from pg_roles r where r.rolname = 'trunkline_app') then
