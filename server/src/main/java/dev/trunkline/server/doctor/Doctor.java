@@ -231,17 +231,22 @@ final class Doctor {
                 }
                 throw e;
             }
-            PGConnection ears = listener.unwrap(PGConnection.class);
-            long deadline = System.nanoTime() + Duration.ofMillis(HEAR_MILLIS).toNanos();
-            for (long left = HEAR_MILLIS; left > 0; left = (deadline - System.nanoTime()) / 1_000_000) {
-                PGNotification[] heard = ears.getNotifications((int) left);
-                if (heard != null
-                        && Stream.of(heard).anyMatch(each -> each.getParameter().equals(word))) {
-                    return List.of();
-                }
+            boolean arrived = hears(listener.unwrap(PGConnection.class), word);
+            patient.texts(listener, "unlisten"); // a pooler would keep it listening
+            return arrived ? List.of() : List.of("a notification has not arrived");
+        }
+    }
+
+    private static boolean hears(PGConnection ears, String word) throws SQLException {
+        long deadline = System.nanoTime() + Duration.ofMillis(HEAR_MILLIS).toNanos();
+        for (long left = HEAR_MILLIS; left > 0; left = (deadline - System.nanoTime()) / 1_000_000) {
+            PGNotification[] heard = ears.getNotifications((int) left);
+            if (heard != null
+                    && Stream.of(heard).anyMatch(each -> each.getParameter().equals(word))) {
+                return true;
             }
         }
-        return List.of("a notification has not arrived");
+        return false;
     }
 
     /** It may be off by as long as the answer takes: only what is beyond that counts. */

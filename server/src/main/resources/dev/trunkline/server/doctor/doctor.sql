@@ -99,6 +99,9 @@ select extract(epoch from clock_timestamp())::float8
 -- name: listen
 listen trunkline_doctor
 
+-- name: unlisten
+unlisten trunkline_doctor
+
 -- name: notify
 select pg_notify('trunkline_doctor', ?)
 
