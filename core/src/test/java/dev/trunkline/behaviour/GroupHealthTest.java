@@ -62,29 +62,29 @@ class GroupHealthTest {
     @Test
     void a_group_of_a_quiet_topic_is_stalled_by_what_has_waited_for_long_and_not_by_what_has_just_come() {
         CountDownLatch gate = new CountDownLatch(1);
-        try (ConsumerGroup<String> group = trunkline
+        ConsumerGroup<String> group = trunkline
                 .createConsumerGroup("g", "t", String.class)
                 .addConsumer("c", delivery -> {
                     if (delivery.payload().equals("slow")) {
                         gate.await();
                     }
                 })
-                .start(SubscriptionOptions.fromBeginning())) {
-            publish("quick");
-            Awaitility.await().until(() -> state("g").pending() == 0 && state("g").done() == 1);
-            passQuietTime();
-            publish("slow");
-            database.query("select trunkline.watch_groups()");
-            assertThat(state("g").pending()).isOne();
-            assertThat(state("g").health()).isEqualTo(Health.HEALTHY);
-            letMessagesAge();
-            assertThat(state("g").health()).isEqualTo(Health.STALLED);
-            trunkline.admin().pause("g", "t");
-            trunkline.admin().resume("g", "t");
-            assertThat(state("g").health()).as("it has only begun again").isEqualTo(Health.HEALTHY);
-            gate.countDown();
-            Awaitility.await().until(() -> state("g").pending() == 0);
-        }
+                .start(SubscriptionOptions.fromBeginning());
+        publish("quick");
+        Awaitility.await().until(() -> state("g").pending() == 0 && state("g").done() == 1);
+        passQuietTime();
+        publish("slow");
+        database.query("select trunkline.watch_groups()");
+        assertThat(state("g").pending()).isOne();
+        assertThat(state("g").health()).isEqualTo(Health.HEALTHY);
+        letMessagesAge();
+        assertThat(state("g").health()).isEqualTo(Health.STALLED);
+        trunkline.admin().pause("g", "t");
+        trunkline.admin().resume("g", "t");
+        assertThat(state("g").health()).as("it has only begun again").isEqualTo(Health.HEALTHY);
+        gate.countDown();
+        Awaitility.await().until(() -> state("g").pending() == 0);
+        group.close();
     }
 
     @Test

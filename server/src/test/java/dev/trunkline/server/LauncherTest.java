@@ -42,6 +42,7 @@ class LauncherTest {
                 "topics",
                 "list");
         assertThat(said)
-                .containsExactly("-jar " + checkout.toRealPath().resolve("server/target/trunkline.jar") + " topics list");
+                .containsExactly(
+                        "-jar " + checkout.toRealPath().resolve("server/target/trunkline.jar") + " topics list");
     }
 }

@@ -246,9 +246,10 @@ class DoctorTest {
             examine("notifications", address, Clock.systemUTC(), PATIENCE);
             try (Connection next = DriverManager.getConnection(address.url(), address.user(), "");
                     Statement statement = next.createStatement();
-                    ResultSet row = statement.executeQuery("select current_setting('search_path'),"
-                            + " current_setting('transaction_isolation'), current_setting('transaction_read_only'),"
-                            + " (select count(*) from pg_prepared_statements), (select count(*) from pg_listening_channels())")) {
+                    ResultSet row = statement.executeQuery(
+                            "select current_setting('search_path'),"
+                                    + " current_setting('transaction_isolation'), current_setting('transaction_read_only'),"
+                                    + " (select count(*) from pg_prepared_statements), (select count(*) from pg_listening_channels())")) {
                 row.next();
                 assertThat(row.getString(1)).isEqualTo("\"$user\", public");
                 assertThat(row.getString(2)).isEqualTo("read committed");
@@ -274,7 +275,9 @@ class DoctorTest {
                             .state())
                     .isEqualTo(State.OK);
             String notify = "select pg_notify('here', repeat('x', 7900))";
-            execute(small.dataSource().getConnection(), Collections.nCopies(40, notify).toArray(String[]::new));
+            execute(
+                    small.dataSource().getConnection(),
+                    Collections.nCopies(40, notify).toArray(String[]::new));
             assertWrong(examine("notification queue", address, Clock.systemUTC(), PATIENCE), "% full");
             assertThat(examine("notifications", address, Clock.systemUTC(), PATIENCE)
                             .state())
@@ -321,8 +324,8 @@ class DoctorTest {
     void a_transaction_of_another_database_is_not_named() throws SQLException {
         String other = database + "_other";
         server.createDatabase(other);
-        try (Connection connection =
-                        address(server.jdbcUrl(other) + "?ApplicationName=elsewhere").connect();
+        try (Connection connection = address(server.jdbcUrl(other) + "?ApplicationName=elsewhere")
+                        .connect();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
             statement.execute("select pg_current_xact_id()");
@@ -336,8 +339,8 @@ class DoctorTest {
     @Test
     void a_vacuum_that_takes_long_is_not_named() throws Exception {
         execute("create table large as select repeat('x', 1000) from generate_series(1, 10000)");
-        try (Connection connection =
-                        address(server.jdbcUrl(database) + "?ApplicationName=vacuuming").connect();
+        try (Connection connection = address(server.jdbcUrl(database) + "?ApplicationName=vacuuming")
+                        .connect();
                 Statement statement = connection.createStatement();
                 ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor()) {
             statement.execute("set vacuum_cost_delay = '100ms'");
@@ -346,8 +349,9 @@ class DoctorTest {
             try {
                 Awaitility.await()
                         .atMost(2, TimeUnit.MINUTES)
-                        .until(() -> count("select count(*) from pg_stat_progress_vacuum v join pg_stat_activity a using (pid)"
-                                        + " where a.application_name = 'vacuuming' and a.backend_xmin is not null")
+                        .until(() -> count(
+                                        "select count(*) from pg_stat_progress_vacuum v join pg_stat_activity a using (pid)"
+                                                + " where a.application_name = 'vacuuming' and a.backend_xmin is not null")
                                 == 1);
                 assertThat(examine("transactions", Duration.ZERO).found().toString())
                         .doesNotContain("vacuuming");

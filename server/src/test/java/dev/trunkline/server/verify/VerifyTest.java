@@ -124,7 +124,11 @@ class VerifyTest {
     @Test
     void it_needs_no_more_than_to_read() throws SQLException {
         String reader = "reader_" + database;
-        execute("create role " + reader + " login password 'x'", "grant trunkline_reader to " + reader);
+        execute(
+                "create role " + reader + " login password 'x'",
+                "grant trunkline_reader to " + reader,
+                "select trunkline.publish('orders', 'through the outbox'::text)",
+                RELAY);
         Cli.Result result =
                 Cli.run("verify", "--url", Cli.postgres().jdbcUrl(database), "--user", reader, "--password", "x");
         assertThat(result.code()).as(result.out() + result.err()).isZero();
@@ -275,11 +279,14 @@ class VerifyTest {
 
     @Test
     void a_delayed_message_that_is_in_no_place_is_found() throws SQLException {
-        execute("select trunkline.publish('orders', 'later'::text, deliver_at => clock_timestamp() + interval '1 hour')", RELAY);
+        execute(
+                "select trunkline.publish('orders', 'later'::text, deliver_at => clock_timestamp() + interval '1 hour')",
+                RELAY);
         assertThat(ask("select count(*) from trunkline.delayed")).isEqualTo("1");
         assertClean();
-        execute("insert into trunkline.mark (topic, lane, snapshot, due)"
-                + " select l.topic, l.lane, pg_current_snapshot(), clock_timestamp() + interval '2 hours' from trunkline.lane l");
+        execute(
+                "insert into trunkline.mark (topic, lane, snapshot, due)"
+                        + " select l.topic, l.lane, pg_current_snapshot(), clock_timestamp() + interval '2 hours' from trunkline.lane l");
         assertFound("1 messages that count as relayed are not in the log", "1 findings");
         execute("delete from trunkline.delayed");
         assertFound("1 messages that count as relayed are not in the log", "1 findings");
@@ -309,7 +316,8 @@ class VerifyTest {
         for (int segment = 0; segment < 3; segment++) {
             execute("select trunkline.trim(t.id) from trunkline.topic t");
         }
-        assertThat(ask("select string_agg(s.id::text, ' ') from trunkline.segment s")).isEqualTo("4");
+        assertThat(ask("select string_agg(s.id::text, ' ') from trunkline.segment s"))
+                .isEqualTo("4");
         assertThat(ask("select count(*) from trunkline.outbox")).isEqualTo("1");
         assertClean();
         execute("update trunkline.outbox_0 set published_at = published_at + interval '5 minutes'");
@@ -323,19 +331,33 @@ class VerifyTest {
     @Test
     void messages_that_are_there_twice_at_offsets_of_their_own_are_found() throws SQLException {
         execute(COPY, "update copy set last_offset = last_offset + cardinality(ids)", INSERT_COPY);
-        String id = ask("select base_id + ids[1] from trunkline.segment_3 where partition = 0 order by last_offset desc limit 1");
-        assertFound("topic orders partition 0 offsets ", ": the same id more than once in segment 3: message " + id, "2 findings");
+        String id = ask(
+                "select base_id + ids[1] from trunkline.segment_3 where partition = 0 order by last_offset desc limit 1");
+        assertFound(
+                "topic orders partition 0 offsets ",
+                ": the same id more than once in segment 3: message " + id,
+                "2 findings");
     }
 
     @Test
     void frames_in_partitions_that_there_are_not_are_found() throws SQLException {
-        execute(COPY, "update copy set partition = -1, base_id = base_id + 1", INSERT_COPY, "update copy set partition = 7, base_id = base_id + 1", INSERT_COPY);
-        assertFound("they lie in partition number -1, which there is not", "they lie in partition number 7, which there is not");
+        execute(
+                COPY,
+                "update copy set partition = -1, base_id = base_id + 1",
+                INSERT_COPY,
+                "update copy set partition = 7, base_id = base_id + 1",
+                INSERT_COPY);
+        assertFound(
+                "they lie in partition number -1, which there is not",
+                "they lie in partition number 7, which there is not");
         execute(
                 "update trunkline.segment_3 set headers = array['{\"open'] where partition = -1",
                 "delete from trunkline.segment_3 where partition = 1 and last_offset ="
                         + " (select min(s.last_offset) from trunkline.segment_3 s where s.partition = 1)");
-        assertFound("segment 3 can not be read: ERROR: malformed array literal", "topic orders partition 1 offsets ", "missing from segment 3");
+        assertFound(
+                "segment 3 can not be read: ERROR: malformed array literal",
+                "topic orders partition 1 offsets ",
+                "missing from segment 3");
     }
 
     @Test
