@@ -338,14 +338,15 @@ class DoctorTest {
 
     @Test
     void a_vacuum_that_takes_long_is_not_named() throws Exception {
-        execute("create table large as select repeat('x', 1000) from generate_series(1, 10000)");
+        execute("create table public.large as select repeat('x', 1000) from generate_series(1, 10000)");
         try (Connection connection = address(server.jdbcUrl(database) + "?ApplicationName=vacuuming")
                         .connect();
                 Statement statement = connection.createStatement();
                 ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor()) {
             statement.execute("set vacuum_cost_delay = '100ms'");
             statement.execute("set vacuum_cost_limit = 1");
-            Future<Boolean> vacuum = thread.submit(() -> statement.execute("vacuum (disable_page_skipping) large"));
+            Future<Boolean> vacuum =
+                    thread.submit(() -> statement.execute("vacuum (disable_page_skipping) public.large"));
             try {
                 Awaitility.await()
                         .atMost(2, TimeUnit.MINUTES)
