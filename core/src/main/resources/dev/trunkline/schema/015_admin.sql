@@ -113,8 +113,36 @@ as $$
     select coalesce(sum(l.pending), 0)::bigint, coalesce(sum(l.done), 0)::bigint, max(l.moved_at) from trunkline.lags(array[a_subscription]) l
 $$;
 
+-- Since when the oldest message lies in the log that a group has not done.
+create function trunkline.pending_since(a_subscription int) returns timestamptz
+    language plpgsql stable
+    set jit = off
+as $$
+begin
+    return (
+        select min(f.appended_at)
+        from trunkline.lags(array[a_subscription]) l
+        join trunkline.subscription s on s.id = l.subscription
+        cross join lateral trunkline.frames(s.topic, l.strand, int8multirange(int8range(l.cursor, l.cursor + 1)), null) f
+        where l.pending > 0);
+end $$;
+
+-- Whether somebody has pulled from a group within five minutes, or has a batch of it.
+create function trunkline.is_pulled(a_subscription int) returns boolean
+    language sql stable
+as $$
+    select exists (select from trunkline.grants k where k.subscription = a_subscription and k.granted_at > clock_timestamp() - interval '5 minutes')
+        or exists (
+            select from trunkline.holder h
+            cross join lateral (
+                select k.given, k.expires_at from trunkline.grants k
+                where k.subscription = h.subscription and k.partition = h.partition order by k.epoch desc, k.sequence desc limit 1) g
+            where h.subscription = a_subscription and g.expires_at > clock_timestamp() and not isempty(g.given))
+$$;
+
 -- How a group is: CANCELLED, DEAD, PAUSED; FLAPPING (died three times in a day); NEAR_TIMEOUT (half of the time until it is dead has passed);
--- UNATTENDED (nobody serves it); STALLED (it is served, has something to do, and has done nothing for five minutes); else HEALTHY.
+-- UNATTENDED (nobody serves it; one that is pulled from: nobody pulls, and something has waited for five minutes); STALLED (it is served, what it has
+-- to do has been there for five minutes, and for as long it has done nothing); else HEALTHY.
 create function trunkline.group_health(s trunkline.subscription, semantics text, pending bigint, moved_at timestamptz) returns text
     language sql stable
     return case
@@ -123,7 +151,10 @@ create function trunkline.group_health(s trunkline.subscription, semantics text,
               where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
         when semantics = 'PUB_SUB' and s.unattended_since < clock_timestamp() - s.dead_after / 2 and s.mode = 'HANDLER' then 'NEAR_TIMEOUT'
         when s.unattended_since is not null and s.mode = 'HANDLER' then 'UNATTENDED'
-        when pending > 0 and coalesce(moved_at, s.created_at) < clock_timestamp() - interval '5 minutes' then 'STALLED'
+        -- Only few come so far as to be asked for their oldest message, which is dear.
+        when pending > 0 and greatest(moved_at, s.created_at, s.status_since) < clock_timestamp() - interval '5 minutes'
+            and trunkline.pending_since(s.id) < clock_timestamp() - interval '5 minutes'
+            then case when s.mode = 'PULL' and not trunkline.is_pulled(s.id) then 'UNATTENDED' else 'STALLED' end
         else 'HEALTHY'
     end;
 

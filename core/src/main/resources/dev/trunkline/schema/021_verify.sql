@@ -137,6 +137,113 @@ begin
           and (x.strand not between 0 and strands - 1 or x.low < 0 or x.high <= x.low or x.high > b.ends[x.strand + 1]);
 end $$;
 
+-- What the marks of a topic count as relayed, and the outbox or delayed still holds: each is to be in the log, but for what is set aside for later. since is
+-- the time before which it can not have been appended.
+create function trunkline.counted_as_relayed(a_topic int)
+    returns table (strand int, id bigint, since timestamptz, published_at timestamptz, idempotency_key text)
+    language sql stable
+as $$
+    with lanes as (
+        select l.lane, m.snapshot, m.due
+        from trunkline.lane l
+        cross join lateral (select k.snapshot, k.due from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
+        where l.topic = a_topic
+    )
+    select o.partition, o.id, greatest(o.published_at, o.due_at), o.published_at, o.idempotency_key
+    from lanes l
+    join trunkline.outbox o on o.topic = a_topic and o.lane = l.lane and o.xid < pg_snapshot_xmax(l.snapshot) and pg_visible_in_snapshot(o.xid, l.snapshot)
+    where o.due_at is null
+       or not exists (select from trunkline.delayed d where d.topic = o.topic and d.lane = o.lane and d.due_at = o.due_at and d.id = o.id)
+    union all
+    select d.partition, d.id, greatest(d.published_at, d.due_at), d.published_at, null
+    from lanes l
+    join trunkline.delayed d on d.topic = a_topic and d.lane = l.lane and d.due_at <= l.due
+$$;
+
+-- Messages that count as relayed and are not in the log, by partition. Not those whose idempotency key another has, or may have had, and not those that
+-- retention may have dropped since. It reads the ids of what was appended since the oldest of them was published, less an hour: a clock may have been set
+-- back. To be called as verify_topic is, with the slots of idempotency locked too. Nobody analyzes these tables: without being told, the planner takes them
+-- for small, and compares each with each.
+create function trunkline.verify_relayed(a_topic int) returns table (strand int, "from" bigint, "to" bigint, problem text)
+    language plpgsql stable
+    set jit = off set enable_nestloop = off
+as $$
+declare
+    remembered_since timestamptz;
+    lows bigint[]; oldest timestamptz[]; kept timestamptz[];
+    s record;
+    looks text;
+begin
+    select i.idempotency_since into remembered_since
+    from trunkline.installation i, pg_control_system() c, pg_database d
+    where d.datname = current_database() and i.database = d.oid and i.system_identifier = c.system_identifier;
+    if not found or not exists (select from trunkline.counted_as_relayed(a_topic)) then
+        return;
+    end if;
+    select array_agg(case when e.since is not null then trunkline.offset_at(a_topic, n, e.since - interval '1 hour') end order by n) into lows
+    from trunkline.topic t
+    cross join generate_series(0, t.partitions * t.levels - 1) n
+    left join (select k.strand, min(k.since) as since from trunkline.counted_as_relayed(a_topic) k group by k.strand) e on e.strand = n
+    where t.id = a_topic;
+    -- What was dropped had been appended before the oldest segment was opened that is left.
+    select g.times into oldest from trunkline.segment g
+    where g.topic = a_topic and to_regclass(format('trunkline.segment_%s', g.id)) is not null order by g.id limit 1;
+    for s in select g.id, g.bases, g.times from trunkline.segment g where g.topic = a_topic order by g.id desc loop
+        begin
+            execute format('select from trunkline.segment_%s limit 0', s.id); -- from now on it stays
+        exception when undefined_table then
+            oldest := kept;
+            exit;
+        end;
+        kept := s.times;
+        looks := concat_ws(' union all ', looks, format($q$
+            select k.base_id + x.id
+            from unnest($2) with ordinality f (low, n)
+            join trunkline.segment_%s k on k.partition = f.n - 1 and k.last_offset >= f.low and k.base_id = 0
+            cross join lateral unnest(k.ids) x (id) $q$, s.id));
+        exit when not exists (select from unnest(lows, s.bases) x (low, base) where x.low < x.base);
+    end loop;
+    if looks is null then
+        return; -- its table is missing
+    end if;
+    return query execute format($q$
+        select e.strand, null::bigint, null::bigint,
+               format('%%s messages that count as relayed are not in the log, the first is message %%s, published at %%s', count(*), min(e.id), min(e.published_at))
+        from trunkline.counted_as_relayed($1) e
+        left join trunkline.idempotency_0 i0 on i0.topic = $1 and i0.partition = e.strand and i0.key = e.idempotency_key
+        left join trunkline.idempotency_1 i1 on i1.topic = $1 and i1.partition = e.strand and i1.key = e.idempotency_key
+        where not exists (select from (%s) x (id) where x.id = e.id)
+          and e.since > coalesce(($3)[e.strand + 1], '-infinity') + interval '1 minute'
+          and (e.idempotency_key is null or coalesce(i0.id, i1.id) = e.id
+               or coalesce(i0.id, i1.id) is null and e.published_at > $4 + interval '1 minute')
+        group by e.strand order by e.strand $q$, looks)
+    using a_topic, lows, oldest, remembered_since;
+end $$;
+
+-- Messages of a segment whose id another one of it has too, by frame; some, if there are many. What does not fit into work_mem is sorted out on disk.
+create function trunkline.verify_ids(a_segment int) returns table (strand int, "from" bigint, "to" bigint, id bigint)
+    language plpgsql stable
+    set jit = off
+as $$
+declare
+    twice bigint[];
+begin
+    execute format('select array(
+        select k.base_id + x.id from trunkline.segment_%s k cross join lateral unnest(k.ids) x (id) where x.id is not null
+        group by 1 having count(*) > 1 limit 1000)', a_segment)
+    into twice;
+    if cardinality(twice) = 0 then
+        return;
+    end if;
+    return query execute format($q$
+        select k.partition, min(k.last_offset - cardinality(k.ids) + x.n), max(k.last_offset - cardinality(k.ids) + x.n) + 1, min(k.base_id + x.id)
+        from trunkline.segment_%s k
+        cross join lateral unnest(k.ids) with ordinality x (id, n)
+        where k.base_id + x.id = any ($1)
+        group by k.partition, k.last_offset order by k.partition, k.last_offset $q$, a_segment)
+    using twice;
+end $$;
+
 -- What belongs to nothing: rows of groups and topics that do not exist, and segments that the catalogue does not know.
 create function trunkline.verify_installation() returns setof text
     language sql stable

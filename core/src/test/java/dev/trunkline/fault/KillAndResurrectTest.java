@@ -153,7 +153,9 @@ class KillAndResurrectTest {
                 assertThat(inventory.waitFor()).isNotZero();
             }
             startInventory();
-            database.execute("update trunkline.subscription set created_at = created_at - interval '6 minutes'");
+            database.execute("update trunkline.subscription set created_at = created_at - interval '6 minutes',"
+                    + " status_since = status_since - interval '6 minutes'");
+            database.execute("update trunkline.segment_1 set appended_at = appended_at - interval '6 minutes'");
             await(() -> watched("0") && state(INVENTORY).health() == Health.STALLED);
             assertThat(state(INVENTORY).status()).isEqualTo(GroupStatus.ACTIVE);
             gate.rollback();

@@ -122,12 +122,26 @@ final class GroupFaults {
         await(admin, name, "it is said to flap", state -> state.health() == Health.FLAPPING);
     }
 
-    /** Five minutes without progress are a stall. They are not waited for: the group is made to have begun earlier. */
+    /**
+     * Five minutes without progress are a stall, if something to do has been there for as long. They are not waited for: the group is made to have begun
+     * earlier, and the messages that it has before it to have come earlier.
+     */
     private static void stall(Trial trial, ConsumerGroupAdmin admin, String name) throws SQLException {
         await(admin, name, "it is served", state -> state.health() == Health.HEALTHY && state.members() > 0);
         trial.number(
-                "update trunkline.subscription set created_at = created_at - interval '5 minutes' where group_name = ? returning 1",
+                "update trunkline.subscription set created_at = created_at - interval '5 minutes',"
+                        + " status_since = status_since - interval '5 minutes' where group_name = ? returning 1",
                 name);
+        await(admin, name, "it has something to do", state -> state.pending() > 0);
+        // It holds back what it has not done: this segment stays.
+        long segment = trial.number(
+                "select (select max(g.id) from trunkline.segment g where g.topic = t.id and g.bases[l.partition + 1] <= l.cursor)"
+                        + " from trunkline.topic t cross join lateral trunkline.group_lag(?, t.name) l"
+                        + " where t.name = ? and l.priority = 0 and l.pending > 0 limit 1",
+                name,
+                Workload.ORDERS);
+        trial.number("with aged as (update trunkline.segment_" + segment
+                + " set appended_at = appended_at - interval '5 minutes' returning 1) select count(*) from aged");
         await(admin, name, "it is said to be stalled", state -> state.health() == Health.STALLED);
     }
 

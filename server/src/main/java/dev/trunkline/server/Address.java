@@ -10,6 +10,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 
 /**
  * Where an installation is and who opens it.
@@ -43,13 +44,13 @@ public record Address(String url, String user, String password, String schema) {
         return builder;
     }
 
-    /** A connection of its own, with the schema as search path. */
+    /** A connection of its own. It leaves nothing behind at the server: a pooler may give that side of it to somebody else after each transaction. */
     public Connection connect() throws SQLException {
         if (!url.startsWith(DRIVER)) {
             throw new SQLException("it is not a JDBC URL of PostgreSQL, such as " + DRIVER + "//localhost:5432/shop.");
         }
         Connection connection = DriverManager.getConnection(url, user, password);
-        connection.setSchema(schema);
+        connection.unwrap(PGConnection.class).setPrepareThreshold(0);
         return connection;
     }
 

@@ -63,7 +63,7 @@ record Books(Address address, Codec codec) {
     private <T> List<T> list(String statement, RowReader<T> reader) throws SQLException {
         try (Connection connection = address.connect();
                 Statement query = connection.createStatement();
-                ResultSet row = query.executeQuery(Sql.of(Books.class, "demo.sql", statement))) {
+                ResultSet row = query.executeQuery(Sql.of(Books.class, "demo.sql", statement, address.schema()))) {
             List<T> rows = new ArrayList<>();
             while (row.next()) {
                 rows.add(reader.read(row));

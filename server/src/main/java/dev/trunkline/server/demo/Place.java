@@ -48,7 +48,7 @@ record Place(Address address, @Nullable EmbeddedPostgres postgres, boolean stays
     void execute(String statement) throws SQLException {
         try (Connection connection = address.connect();
                 Statement call = connection.createStatement()) {
-            call.execute(Sql.of(Place.class, "demo.sql", statement));
+            call.execute(Sql.of(Place.class, "demo.sql", statement, address.schema()));
         }
     }
 

@@ -42,7 +42,8 @@ record Writer(int number, Address address, Publisher publisher, CountDownLatch s
     }
 
     private void transact(Connection connection, Order order) throws SQLException {
-        try (PreparedStatement insert = connection.prepareStatement(Sql.of(Writer.class, "demo.sql", "insertOrder"))) {
+        try (PreparedStatement insert =
+                connection.prepareStatement(Sql.of(Writer.class, "demo.sql", "insertOrder", address.schema()))) {
             insert.setInt(1, order.writer());
             insert.setLong(2, order.number());
             insert.setString(3, order.customer());

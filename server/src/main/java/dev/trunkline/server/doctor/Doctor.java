@@ -8,7 +8,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -30,6 +29,7 @@ final class Doctor {
     private static final String MONITOR = "membership in the role pg_monitor";
 
     private static final String NO_RIGHT = "42501";
+    private static final String QUEUE_FULL = "54000";
     /** Something is not there: the schema is older, or there is none. */
     private static final List<String> UNDEFINED = List.of("42P01", "42883", "42703", "3F000");
 
@@ -77,6 +77,12 @@ final class Doctor {
                     "connect directly, not through a pooler or proxy; look for a full notification queue",
                     NOTHING,
                     Doctor::notifications),
+            new Check(
+                    "notification queue",
+                    "once it is full nobody can notify, in all databases of the server: what others publish is noticed late, and relaying in SQL alone fails",
+                    "a session that listens keeps a transaction open; the server's log names its pid: end it with pg_terminate_backend(pid)",
+                    NOTHING,
+                    found("queue")),
             new Check(
                     "clock",
                     "times of one and the other differ: in logs, delays, and where groups start by time",
@@ -140,14 +146,6 @@ final class Doctor {
 
     private Doctor() {}
 
-    static List<Diagnosis> examine(Patient patient) throws SQLException {
-        List<Diagnosis> all = new ArrayList<>();
-        for (Check check : CHECKS) {
-            all.add(examine(check, patient));
-        }
-        return all;
-    }
-
     static Diagnosis examine(Check check, Patient patient) throws SQLException {
         try {
             List<String> found = check.look().at(patient);
@@ -171,12 +169,13 @@ final class Doctor {
             if (patient.connection().isClosed()) {
                 throw e;
             }
-            String why = e.getMessage() == null ? e.toString() : e.getMessage();
-            return notChecked(
-                    check,
-                    patient,
-                    "an answer; the server says: " + why.lines().findFirst().orElse(why));
+            return notChecked(check, patient, "an answer; the server says: " + said(e));
         }
+    }
+
+    private static String said(SQLException e) {
+        String why = e.getMessage() == null ? e.toString() : e.getMessage();
+        return why.lines().findFirst().orElse(why);
     }
 
     private static Diagnosis notChecked(Check check, Patient patient, String needs) {
@@ -224,18 +223,30 @@ final class Doctor {
         String word = UUID.randomUUID().toString();
         try (Connection listener = patient.address().connect()) {
             patient.texts(listener, "listen");
-            patient.texts("notify", word);
-            PGConnection ears = listener.unwrap(PGConnection.class);
-            long deadline = System.nanoTime() + Duration.ofMillis(HEAR_MILLIS).toNanos();
-            for (long left = HEAR_MILLIS; left > 0; left = (deadline - System.nanoTime()) / 1_000_000) {
-                PGNotification[] heard = ears.getNotifications((int) left);
-                if (heard != null
-                        && Stream.of(heard).anyMatch(each -> each.getParameter().equals(word))) {
-                    return List.of();
+            try {
+                patient.texts("notify", word);
+            } catch (SQLException e) {
+                if (QUEUE_FULL.equals(e.getSQLState())) {
+                    return List.of("none can be sent: " + said(e));
                 }
+                throw e;
+            }
+            boolean arrived = hears(listener.unwrap(PGConnection.class), word);
+            patient.texts(listener, "unlisten"); // a pooler would keep it listening
+            return arrived ? List.of() : List.of("a notification has not arrived");
+        }
+    }
+
+    private static boolean hears(PGConnection ears, String word) throws SQLException {
+        long deadline = System.nanoTime() + Duration.ofMillis(HEAR_MILLIS).toNanos();
+        for (long left = HEAR_MILLIS; left > 0; left = (deadline - System.nanoTime()) / 1_000_000) {
+            PGNotification[] heard = ears.getNotifications((int) left);
+            if (heard != null
+                    && Stream.of(heard).anyMatch(each -> each.getParameter().equals(word))) {
+                return true;
             }
         }
-        return List.of("a notification has not arrived");
+        return false;
     }
 
     /** It may be off by as long as the answer takes: only what is beyond that counts. */

@@ -90,12 +90,17 @@ final class Auditor {
 
         @Nullable
         Integer partition(@Nullable Integer strand) {
-            return strand == null ? null : Integer.valueOf(Math.floorMod(strand, partitions));
+            return strand == null || isNone(strand) ? null : Integer.valueOf(strand % partitions);
         }
 
         @Nullable
         Integer priority(@Nullable Integer strand) {
-            return strand == null || strand < 0 || strand >= strands() ? null : PRIORITIES.get(strand / partitions);
+            return strand == null || isNone(strand) ? null : PRIORITIES.get(strand / partitions);
+        }
+
+        /** Whether there is no strand of this number. */
+        boolean isNone(int strand) {
+            return strand < 0 || strand >= strands();
         }
     }
 
@@ -108,10 +113,15 @@ final class Auditor {
     /** All but its frames. */
     private void lookAt(Topic topic) throws SQLException {
         progress.accept("topic " + topic.name());
+        lookAt(topic, "topic");
+        lookAt(topic, "relayed");
+    }
+
+    private void lookAt(Topic topic, String name) throws SQLException {
         for (int tries = 1; ; tries++) {
             try {
                 look(
-                        "topic",
+                        name,
                         topic,
                         row -> find(
                                 topic,
@@ -135,15 +145,12 @@ final class Auditor {
         }
     }
 
-    /** In one snapshot, which begins when the slots of progress can no longer be emptied. */
+    /** In one snapshot, which begins when the slots can no longer be emptied. What the transaction is to be ends with it: a pooler may be in between. */
     private void look(String name, @Nullable Topic topic, Row each) throws SQLException {
         connection.setAutoCommit(false);
         try {
-            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-            connection.setReadOnly(true);
-            try (PreparedStatement lock = prepare("lockProgress")) {
-                lock.execute();
-            }
+            execute("oneSnapshot");
+            execute("lockSlots");
             if (topic == null) {
                 each(name, each);
             } else {
@@ -151,8 +158,6 @@ final class Auditor {
             }
         } finally {
             connection.rollback();
-            connection.setReadOnly(false);
-            connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             connection.setAutoCommit(true);
         }
     }
@@ -177,6 +182,19 @@ final class Auditor {
         each("frames", row -> frames.add(Frame.of(row)), segment.id(), strand, offset, most, lastStrand);
         frames.forEach(frame -> messages += frame.last() - frame.first() + 1);
         return frames;
+    }
+
+    /** Finds messages of a segment that have the same id. */
+    void findRepeated(Topic topic, Segment segment) throws SQLException {
+        each(
+                "ids",
+                row -> find(
+                        topic,
+                        row.getInt(1),
+                        row.getLong(2),
+                        row.getLong(3),
+                        "the same id more than once in segment " + segment.id() + ": message " + row.getLong(4)),
+                segment.id());
     }
 
     boolean isGone(Segment segment) throws SQLException {
@@ -224,6 +242,12 @@ final class Auditor {
     @FunctionalInterface
     private interface Row {
         void of(ResultSet row) throws SQLException;
+    }
+
+    private void execute(String name) throws SQLException {
+        try (PreparedStatement statement = prepare(name)) {
+            statement.execute();
+        }
     }
 
     private void each(String name, Row each, Object... parameters) throws SQLException {

@@ -25,9 +25,9 @@ final class SegmentAudit {
     private final boolean[] unreadable;
 
     /** The place behind which to read on, and how many frames at once. */
-    private int strand;
+    private int strand = Integer.MIN_VALUE;
 
-    private long offset = -1;
+    private long offset = Long.MIN_VALUE;
     private int most = PAGE;
 
     SegmentAudit(Auditor auditor, Topic topic, Segment segment, @Nullable Segment next) {
@@ -45,6 +45,7 @@ final class SegmentAudit {
             auditor.progress(topic, segment);
         }
         checkEnds();
+        checkIds();
     }
 
     /** False: there is nothing more. */
@@ -80,22 +81,31 @@ final class SegmentAudit {
         }
         String problem = "can not be read: " + Auditor.message(e);
         if (strand >= topic.strands()) {
-            auditor.find(topic, null, null, null, "segment " + segment.id() + " " + problem);
+            findUnreadable(problem);
             return false;
         }
-        if (!isWhole()) {
-            lose(strand, strand + 1, problem);
+        int upto = Math.max(strand, -1); // those below zero, which there are not, count as one
+        if (!isWhole(upto)) {
+            if (upto < 0) {
+                findUnreadable(problem);
+            } else {
+                lose(upto, upto + 1, problem);
+            }
         }
-        strand++;
-        offset = -1;
+        strand = upto + 1;
+        offset = Long.MIN_VALUE;
         most = PAGE;
         return true;
     }
 
-    /** Whether nothing is left to be read of this strand: then it is another one that can not be. */
-    private boolean isWhole() throws SQLException {
+    private void findUnreadable(String problem) {
+        auditor.find(topic, null, null, null, "segment " + segment.id() + " " + problem);
+    }
+
+    /** Whether nothing is left to be read up to this strand: then it is another one that can not be. */
+    private boolean isWhole(int upto) throws SQLException {
         try {
-            return auditor.frames(segment, strand, offset, 1, strand).isEmpty();
+            return auditor.frames(segment, strand, offset, 1, upto).isEmpty();
         } catch (SQLException e) {
             if (!Auditor.isDamage(e)) {
                 throw e;
@@ -120,7 +130,7 @@ final class SegmentAudit {
         if (frame.flaw() != null) {
             auditor.find(topic, its, frame.first(), end, frame.flaw() + ", in segment " + segment.id());
         }
-        if (its < 0 || its >= topic.strands()) {
+        if (topic.isNone(its)) {
             auditor.find(
                     topic, its, frame.first(), end, "they lie in partition number " + its + ", which there is not");
             return;
@@ -140,6 +150,17 @@ final class SegmentAudit {
         }
         expected[its] = Math.max(expected[its], end);
         times[its] = frame.appendedAt();
+    }
+
+    private void checkIds() throws SQLException {
+        try {
+            auditor.findRepeated(topic, segment);
+        } catch (SQLException e) {
+            if (!Auditor.isDamage(e)) {
+                throw e;
+            }
+            // It is gone meanwhile, or what can not be read was found when its frames were.
+        }
     }
 
     /** A segment ends where the next one begins. */

@@ -20,13 +20,15 @@ where d.datname = current_database() and (i.system_identifier <> c.system_identi
 select pg_has_role(current_user, 'pg_read_all_stats', 'usage')
 
 -- name: transactions
--- The oldest few: each of them holds back all that is newer. A standby that gives feedback has no transaction of its own.
+-- The oldest few: each of them holds back all that is newer. Those in other databases do not, nor does VACUUM itself; a standby that gives feedback
+-- does, wherever it is, and has no transaction of its own.
 select x.text
 from (
     select a.xact_start as since, format('pid %s (%s%s) has a transaction open for %s seconds and is %s', a.pid, a.usename,
                ', ' || nullif(a.application_name, ''), extract(epoch from clock_timestamp() - a.xact_start)::bigint, coalesce(a.state, a.backend_type)) as text
     from pg_stat_activity a
-    where (a.backend_xmin is not null or a.backend_xid is not null) and a.pid <> pg_backend_pid()
+    where a.datname = current_database() and (a.backend_xmin is not null or a.backend_xid is not null) and a.pid <> pg_backend_pid()
+      and not exists (select from pg_stat_progress_vacuum v where v.pid = coalesce(a.leader_pid, a.pid))
       and a.xact_start < clock_timestamp() - ?::float8 * interval '1 second'
     union all
     select a.backend_start, format('standby at pid %s (%s) holds back %s transactions', a.pid, a.application_name, age(a.backend_xmin))
@@ -36,7 +38,7 @@ from (
     select p.prepared, format('prepared transaction "%s" (%s) has been waiting for %s seconds', p.gid, p.owner,
                extract(epoch from clock_timestamp() - p.prepared)::bigint)
     from pg_prepared_xacts p
-    where p.prepared < clock_timestamp() - ?::float8 * interval '1 second') x
+    where p.database = current_database() and p.prepared < clock_timestamp() - ?::float8 * interval '1 second') x
 order by x.since
 limit 5
 
@@ -71,7 +73,9 @@ from trunkline.topic_health h
 where h.falling_behind
 
 -- name: unheard
-select format('topic %s has no group', h.topic) from trunkline.topic_health h where h.unheard
+select format(case h.semantics when 'QUEUE' then 'nobody takes messages from queue %s' else 'topic %s has no group' end, h.topic)
+from trunkline.topic_health h
+where h.groups = 0
 
 -- name: groups
 select format('group "%s" of topic %s is %s, with %s messages pending', g.group_name, g.topic, g.health, g.pending)
@@ -95,8 +99,16 @@ select extract(epoch from clock_timestamp())::float8
 -- name: listen
 listen trunkline_doctor
 
+-- name: unlisten
+unlisten trunkline_doctor
+
 -- name: notify
 select pg_notify('trunkline_doctor', ?)
+
+-- name: queue
+select format('the notification queue is %s %% full', round(100 * q.usage))
+from pg_notification_queue_usage() q (usage)
+where q.usage > 0.5
 
 -- name: backend
 select pg_backend_pid()

@@ -1,8 +1,10 @@
 package dev.trunkline.server.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Message;
+import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
@@ -18,12 +20,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.List;
+import java.util.Collections;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -91,17 +97,14 @@ class DoctorTest {
         return Address.of(url, server.user(), server.password(), "trunkline");
     }
 
-    private static List<Diagnosis> examine(Address address, Clock clock, Duration patience) throws SQLException {
-        try (Connection connection = address.connect()) {
-            return Doctor.examine(new Patient(address, connection, clock, patience));
-        }
-    }
-
-    private Diagnosis examine(String check, Address address, Clock clock, Duration patience) throws SQLException {
-        return examine(address, clock, patience).stream()
-                .filter(diagnosis -> diagnosis.check().equals(check))
+    private static Diagnosis examine(String name, Address address, Clock clock, Duration patience) throws SQLException {
+        Check check = Doctor.CHECKS.stream()
+                .filter(each -> each.name().equals(name))
                 .findFirst()
                 .orElseThrow();
+        try (Connection connection = address.connect()) {
+            return Doctor.examine(check, new Patient(address, connection, clock, patience));
+        }
     }
 
     private Diagnosis examine(String check, Duration patience) throws SQLException {
@@ -228,6 +231,66 @@ class DoctorTest {
     }
 
     @Test
+    void who_looks_through_a_pooler_leaves_nothing_behind_for_the_next_client() throws SQLException {
+        try (Trunkline trunkline = open(false);
+                TransactionPooler pooler = new TransactionPooler(server.port(), 1)) {
+            trunkline.topics().create(TopicConfiguration.pubSub("orders").withPartitions(1));
+            for (int i = 0; i < 10; i++) {
+                trunkline.publisher().publish(Message.of("orders", "x"));
+                execute("select trunkline.roll_segment(t.id) from trunkline.topic t");
+            }
+            Address address = address(pooler.jdbcUrl(database));
+            Cli.Result verified = Cli.run("verify", "--url", address.url(), "--user", address.user());
+            assertThat(verified.code()).as(verified.out() + verified.err()).isZero();
+            examine("pooler", address, Clock.systemUTC(), PATIENCE);
+            examine("notifications", address, Clock.systemUTC(), PATIENCE);
+            try (Connection next = DriverManager.getConnection(address.url(), address.user(), "");
+                    Statement statement = next.createStatement();
+                    ResultSet row = statement.executeQuery(
+                            "select current_setting('search_path'),"
+                                    + " current_setting('transaction_isolation'), current_setting('transaction_read_only'),"
+                                    + " (select count(*) from pg_prepared_statements), (select count(*) from pg_listening_channels())")) {
+                row.next();
+                assertThat(row.getString(1)).isEqualTo("\"$user\", public");
+                assertThat(row.getString(2)).isEqualTo("read committed");
+                assertThat(row.getString(3)).isEqualTo("off");
+                assertThat(row.getInt(4)).isZero();
+                assertThat(row.getInt(5)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void a_notification_queue_that_fills_up_is_named_and_one_that_is_full() throws SQLException {
+        try (EmbeddedPostgres small = EmbeddedPostgres.temporary()
+                        .setting("max_notify_queue_pages", "64")
+                        .start();
+                Connection listener = small.dataSource().getConnection();
+                Statement ears = listener.createStatement()) {
+            Address address = Address.of(small.jdbcUrl(), small.user(), small.password(), "trunkline");
+            ears.execute("listen here");
+            listener.setAutoCommit(false);
+            ears.execute("select 1"); // who is in a transaction reads nothing
+            assertThat(examine("notification queue", address, Clock.systemUTC(), PATIENCE)
+                            .state())
+                    .isEqualTo(State.OK);
+            String notify = "select pg_notify('here', repeat('x', 7900))";
+            execute(
+                    small.dataSource().getConnection(),
+                    Collections.nCopies(40, notify).toArray(String[]::new));
+            assertWrong(examine("notification queue", address, Clock.systemUTC(), PATIENCE), "% full");
+            assertThat(examine("notifications", address, Clock.systemUTC(), PATIENCE)
+                            .state())
+                    .isEqualTo(State.OK);
+            assertThatThrownBy(() -> execute(
+                            small.dataSource().getConnection(),
+                            Collections.nCopies(100, notify).toArray(String[]::new)))
+                    .hasMessageContaining("NOTIFY queue");
+            assertWrong(examine("notifications", address, Clock.systemUTC(), PATIENCE), "none can be sent: ");
+        }
+    }
+
+    @Test
     void notifications_that_do_not_arrive_are_named() throws SQLException {
         try (FaultProxy proxy = new FaultProxy(server.port())) {
             proxy.silence(true);
@@ -254,6 +317,58 @@ class DoctorTest {
             assertWrong(found, "forgetful");
             assertThat(found.found().toString()).contains("pid ", "idle in transaction", server.user());
             assertThat(examine("transactions", PATIENCE).state()).isEqualTo(State.OK);
+        }
+    }
+
+    @Test
+    void a_transaction_of_another_database_is_not_named() throws SQLException {
+        String other = database + "_other";
+        server.createDatabase(other);
+        try (Connection connection = address(server.jdbcUrl(other) + "?ApplicationName=elsewhere")
+                        .connect();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("select pg_current_xact_id()");
+            assertThat(examine("transactions", Duration.ZERO).found().toString())
+                    .doesNotContain("elsewhere");
+            Address there = address(server.jdbcUrl(other));
+            assertWrong(examine("transactions", there, Clock.systemUTC(), Duration.ZERO), "elsewhere");
+        }
+    }
+
+    @Test
+    void a_vacuum_that_takes_long_is_not_named() throws Exception {
+        execute("create table public.large as select repeat('x', 1000) from generate_series(1, 10000)");
+        try (Connection connection = address(server.jdbcUrl(database) + "?ApplicationName=vacuuming")
+                        .connect();
+                Statement statement = connection.createStatement();
+                ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor()) {
+            statement.execute("set vacuum_cost_delay = '100ms'");
+            statement.execute("set vacuum_cost_limit = 1");
+            Future<Boolean> vacuum =
+                    thread.submit(() -> statement.execute("vacuum (disable_page_skipping) public.large"));
+            try {
+                Awaitility.await()
+                        .atMost(2, TimeUnit.MINUTES)
+                        .until(() -> count(
+                                        "select count(*) from pg_stat_progress_vacuum v join pg_stat_activity a using (pid)"
+                                                + " where a.application_name = 'vacuuming' and a.backend_xmin is not null")
+                                == 1);
+                assertThat(examine("transactions", Duration.ZERO).found().toString())
+                        .doesNotContain("vacuuming");
+                assertThat(vacuum.isDone()).isFalse();
+            } finally {
+                statement.cancel();
+            }
+        }
+    }
+
+    private long count(String sql) throws SQLException {
+        try (Connection connection = server.dataSource(database).getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
         }
     }
 
@@ -298,20 +413,34 @@ class DoctorTest {
     }
 
     @Test
+    void a_queue_that_nobody_takes_messages_from_is_named() throws SQLException {
+        try (Trunkline trunkline = open(false)) {
+            trunkline.topics().create(TopicConfiguration.queue("tasks"));
+            assertWrong("unheard topics", "nobody takes messages from queue tasks");
+            trunkline.pull("", "tasks", String.class, PullOptions.fromBeginning());
+            assertThat(examine("unheard topics", PATIENCE).state()).isEqualTo(State.OK);
+        }
+    }
+
+    @Test
     void groups_that_do_not_work_are_named() throws SQLException {
         try (Trunkline trunkline = open(false)) {
             trunkline.topics().create(TopicConfiguration.pubSub("orders").withPartitions(1));
-            trunkline.pull("stuck", "orders", String.class, PullOptions.fromBeginning());
+            PullConsumer<String> stuck = trunkline.pull("stuck", "orders", String.class, PullOptions.fromBeginning());
+            trunkline.pull("forgotten", "orders", String.class, PullOptions.fromBeginning());
             execute(
                     "select trunkline.subscribe('gone', 'orders'), trunkline.subscribe('going', 'orders')",
                     "update trunkline.subscription set status = 'DEAD' where group_name = 'gone'",
                     "update trunkline.subscription set created_at = created_at - interval '1 hour',"
-                            + " unattended_since = unattended_since - dead_after * 0.75");
+                            + " status_since = status_since - interval '1 hour', unattended_since = unattended_since - dead_after * 0.75");
             trunkline.publisher().publish(Message.of("orders", "x"));
+            execute("update trunkline.segment_1 set appended_at = appended_at - interval '1 hour'");
+            assertThat(stuck.pop(1, Duration.ofMinutes(1))).isPresent();
             assertThat(examine("groups", PATIENCE).found())
                     .containsExactlyInAnyOrder(
                             "group \"gone\" of topic orders is DEAD, with 1 messages pending",
                             "group \"going\" of topic orders is NEAR_TIMEOUT, with 1 messages pending",
+                            "group \"forgotten\" of topic orders is UNATTENDED, with 1 messages pending",
                             "group \"stuck\" of topic orders is STALLED, with 1 messages pending");
         }
     }

@@ -124,7 +124,11 @@ class VerifyTest {
     @Test
     void it_needs_no_more_than_to_read() throws SQLException {
         String reader = "reader_" + database;
-        execute("create role " + reader + " login password 'x'", "grant trunkline_reader to " + reader);
+        execute(
+                "create role " + reader + " login password 'x'",
+                "grant trunkline_reader to " + reader,
+                "select trunkline.publish('orders', 'through the outbox'::text)",
+                RELAY);
         Cli.Result result =
                 Cli.run("verify", "--url", Cli.postgres().jdbcUrl(database), "--user", reader, "--password", "x");
         assertThat(result.code()).as(result.out() + result.err()).isZero();
@@ -246,6 +250,114 @@ class VerifyTest {
         assertFound("topic orders: lane 0 has a mark that lies in the future");
         execute("delete from trunkline.mark where lane = 1", "update trunkline.lane set segment = 1 where lane = 1");
         assertFound("lane 1 has no mark", "lane 1 appends to segment 1, which is not the last");
+    }
+
+    private static final String MARK_ALL = "insert into trunkline.mark (topic, lane, snapshot, due)"
+            + " select l.topic, l.lane, pg_current_snapshot(), clock_timestamp() from trunkline.lane l";
+
+    private static final String RELAY = "select trunkline.relay(t.id) from trunkline.topic t";
+
+    private void assertClean() {
+        Cli.Result result = Cli.on(database, "verify");
+        assertThat(result.code()).as(result.out() + result.err()).isZero();
+    }
+
+    @Test
+    void a_message_that_counts_as_relayed_and_is_not_in_the_log_is_found() throws SQLException {
+        String id = ask("select trunkline.publish('orders', 'lost'::text, key => 'key 1')");
+        execute("select trunkline.publish('orders', 'not yet relayed'::text, key => 'key 2')");
+        assertClean();
+        execute(
+                "delete from trunkline.outbox_0 where key = 'key 2'",
+                MARK_ALL,
+                "select trunkline.publish('orders', 'not yet relayed'::text, key => 'key 1')");
+        assertFound(
+                "topic orders partition ",
+                ": 1 messages that count as relayed are not in the log, the first is message " + id,
+                "1 findings");
+    }
+
+    @Test
+    void a_delayed_message_that_is_in_no_place_is_found() throws SQLException {
+        execute(
+                "select trunkline.publish('orders', 'later'::text, deliver_at => clock_timestamp() + interval '1 hour')",
+                RELAY);
+        assertThat(ask("select count(*) from trunkline.delayed")).isEqualTo("1");
+        assertClean();
+        execute(
+                "insert into trunkline.mark (topic, lane, snapshot, due)"
+                        + " select l.topic, l.lane, pg_current_snapshot(), clock_timestamp() + interval '2 hours' from trunkline.lane l");
+        assertFound("1 messages that count as relayed are not in the log", "1 findings");
+        execute("delete from trunkline.delayed");
+        assertFound("1 messages that count as relayed are not in the log", "1 findings");
+    }
+
+    @Test
+    void what_repeats_another_message_is_not_missed_and_what_does_not_is() throws SQLException {
+        String publish = "select trunkline.publish('orders', 'x'::text, idempotency_key => 'same')";
+        execute(publish, publish, RELAY, publish, RELAY);
+        execute("update trunkline.installation set idempotency_since = idempotency_since - interval '1 hour'");
+        assertThat(ask("select count(*) from trunkline.outbox")).isEqualTo("3");
+        assertClean();
+        execute("select trunkline.publish('orders', 'x'::text, idempotency_key => 'another')", MARK_ALL);
+        assertFound("1 messages that count as relayed are not in the log", "1 findings");
+        // Nobody knows any more whether it was one.
+        execute("update trunkline.installation set idempotency_since = clock_timestamp()");
+        assertClean();
+    }
+
+    @Test
+    void what_retention_has_dropped_since_it_was_relayed_is_not_missed() throws SQLException {
+        execute(
+                "select trunkline.publish('orders', 'x'::text)",
+                RELAY,
+                "select trunkline.roll_segment(t.id) from trunkline.topic t",
+                "update trunkline.segment set opened_at = opened_at - interval '60 days'");
+        for (int segment = 0; segment < 3; segment++) {
+            execute("select trunkline.trim(t.id) from trunkline.topic t");
+        }
+        assertThat(ask("select string_agg(s.id::text, ' ') from trunkline.segment s"))
+                .isEqualTo("4");
+        assertThat(ask("select count(*) from trunkline.outbox")).isEqualTo("1");
+        assertClean();
+        execute("update trunkline.outbox_0 set published_at = published_at + interval '5 minutes'");
+        assertFound("1 messages that count as relayed are not in the log", "1 findings");
+    }
+
+    private static final String COPY = "create temp table copy as select * from trunkline.segment_3 where partition = 0"
+            + " order by last_offset desc limit 1";
+    private static final String INSERT_COPY = "insert into trunkline.segment_3 select * from copy";
+
+    @Test
+    void messages_that_are_there_twice_at_offsets_of_their_own_are_found() throws SQLException {
+        execute(COPY, "update copy set last_offset = last_offset + cardinality(ids)", INSERT_COPY);
+        String id = ask(
+                "select base_id + ids[1] from trunkline.segment_3 where partition = 0 order by last_offset desc limit 1");
+        assertFound(
+                "topic orders partition 0 offsets ",
+                ": the same id more than once in segment 3: message " + id,
+                "2 findings");
+    }
+
+    @Test
+    void frames_in_partitions_that_there_are_not_are_found() throws SQLException {
+        execute(
+                COPY,
+                "update copy set partition = -1, base_id = base_id + 1",
+                INSERT_COPY,
+                "update copy set partition = 7, base_id = base_id + 1",
+                INSERT_COPY);
+        assertFound(
+                "they lie in partition number -1, which there is not",
+                "they lie in partition number 7, which there is not");
+        execute(
+                "update trunkline.segment_3 set headers = array['{\"open'] where partition = -1",
+                "delete from trunkline.segment_3 where partition = 1 and last_offset ="
+                        + " (select min(s.last_offset) from trunkline.segment_3 s where s.partition = 1)");
+        assertFound(
+                "segment 3 can not be read: ERROR: malformed array literal",
+                "topic orders partition 1 offsets ",
+                "missing from segment 3");
     }
 
     @Test

@@ -93,7 +93,12 @@ class VerifyUnderLoadTest {
             works.add(threads.submit(publish));
             works.add(threads.submit(publish));
             works.add(threads.submit(() -> {
-                until(() -> execute("begin", "select trunkline.publish('orders', 'in a transaction'::text)", "commit"));
+                until(() -> execute(
+                        "begin",
+                        "select trunkline.publish('orders', 'in a transaction'::text)",
+                        "select trunkline.publish('orders', 'repeated'::text, idempotency_key => 'same')",
+                        "select trunkline.publish('orders', 'soon'::text, deliver_at => clock_timestamp() + interval '1 second')",
+                        "commit"));
                 return null;
             }));
             works.add(threads.submit(() -> {

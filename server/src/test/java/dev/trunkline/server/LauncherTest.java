@@ -1,0 +1,48 @@
+package dev.trunkline.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.trunkline.server.examples.Program;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script {@code ./trunkline} in a checkout of its own, where everything is built and Java only says what it was called with. */
+class LauncherTest {
+
+    @TempDir
+    Path checkout;
+
+    private void write(String file, String text) throws IOException {
+        Path path = checkout.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, text);
+        assertThat(path.toFile().setExecutable(true)).isTrue();
+    }
+
+    @Test
+    void it_starts_where_there_is_no_home() throws Exception {
+        write("trunkline", Files.readString(Path.of("..", "trunkline")));
+        write("server/target/trunkline.jar", "");
+        write(
+                "jdk/bin/java",
+                "#!/bin/sh\nif [ \"$1\" = -version ]; then echo 'openjdk version \"21.0.1\"' >&2; else echo \"$@\"; fi\n");
+        List<String> said = Program.run(
+                checkout,
+                Map.of("TRUNKLINE_JAVA_HOME", checkout.resolve("jdk").toString()),
+                "env",
+                "-u",
+                "HOME",
+                "sh",
+                "trunkline",
+                "topics",
+                "list");
+        assertThat(said)
+                .containsExactly(
+                        "-jar " + checkout.toRealPath().resolve("server/target/trunkline.jar") + " topics list");
+    }
+}
