@@ -119,7 +119,7 @@ public final class HttpServer implements AutoCloseable {
         List<Route> routes = new ArrayList<>();
         routes.add(Route.open("GET", "/health", "tells whether the server lives", HttpServer::up)
                 .answers(Route.OK, Status.class));
-        Readiness readiness = new Readiness(() -> trunkline.topics().find(""));
+        Readiness readiness = new Readiness(() -> trunkline.topics().find(""), System::nanoTime);
         routes.add(Route.open("GET", "/ready", "tells whether it can serve: its database answers", exchange -> {
                     readiness.require();
                     up(exchange);

@@ -2,6 +2,7 @@ package dev.trunkline.server.http;
 
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Whether the database answers. Everybody may ask that, so the database is asked once a second, however many do. */
@@ -10,13 +11,15 @@ final class Readiness {
     private static final Duration TRUST = Duration.ofSeconds(1);
 
     private final Runnable question;
+    private final LongSupplier nanos;
     private final ReentrantLock asking = new ReentrantLock();
     private @Nullable Answer last;
 
     private record Answer(long at, @Nullable RuntimeException trouble) {}
 
-    Readiness(Runnable question) {
+    Readiness(Runnable question, LongSupplier nanos) {
         this.question = question;
+        this.nanos = nanos;
     }
 
     /** @throws RuntimeException what the question throws */
@@ -24,7 +27,7 @@ final class Readiness {
         asking.lock();
         try {
             Answer answer = last;
-            if (answer == null || System.nanoTime() - answer.at > TRUST.toNanos()) {
+            if (answer == null || nanos.getAsLong() - answer.at > TRUST.toNanos()) {
                 answer = ask();
                 last = answer;
             }
@@ -39,9 +42,9 @@ final class Readiness {
     private Answer ask() {
         try {
             question.run();
-            return new Answer(System.nanoTime(), null);
+            return new Answer(nanos.getAsLong(), null);
         } catch (RuntimeException e) {
-            return new Answer(System.nanoTime(), e);
+            return new Answer(nanos.getAsLong(), e);
         }
     }
 }
