@@ -17,7 +17,7 @@ final class HttpDrain implements Scenario {
 
     private static final int MOST_REPETITIONS = 3;
     private static final int THREADS = 4;
-    private static final int BATCH = 1_000;
+    private static final int BATCH = 5_000;
     private static final Duration LEASE = Duration.ofMinutes(1);
     private static final String HANDLERS = "handlers";
     private static final String PULL = "pull";

@@ -82,15 +82,13 @@ begin
         where x.before < a_most);
 end $$;
 
--- The frames of a strand that hold some of these offsets, in order, until they have so many bytes.
-create function trunkline.frames(a_topic int, a_strand int, a_offsets int8multirange, a_bytes bigint) returns setof trunkline.segment_shape
+-- The frames of a strand that hold some of these offsets, in order.
+create function trunkline.frames(a_topic int, a_strand int, a_offsets int8multirange) returns setof trunkline.segment_shape
     language plpgsql stable
 as $$
 declare
     lows bigint[]; highs bigint[];
     g int;
-    f trunkline.segment_shape;
-    bytes bigint := 0;
 begin
     select array_agg(lower(r) order by r), array_agg(upper(r) order by r) into lows, highs from unnest(a_offsets) r;
     for g in
@@ -103,7 +101,7 @@ begin
         order by s.id
     loop
         -- A frame that reaches into several ranges is found with the first of them.
-        for f in
+        return query
             execute format($q$
                 select s.*
                 from unnest($2, $3, array[0::bigint] || $3) r (low, high, past)
@@ -113,14 +111,7 @@ begin
                       and k.last_offset - cardinality(k.ids) between r.past - 1 and r.high - 2
                     order by k.last_offset limit (select r.high - r.low)) s
                 where r.low is not null $q$, g)
-            using a_strand, lows, highs
-        loop
-            return next f;
-            bytes := bytes + octet_length(f.payloads);
-            if bytes >= a_bytes then
-                return;
-            end if;
-        end loop;
+            using a_strand, lows, highs;
     end loop;
 end $$;
 
@@ -149,7 +140,7 @@ create function trunkline.strand_messages(a_topic int, a_strand int, a_offsets i
     language sql stable
 as $$
     select m.*
-    from trunkline.frames(a_topic, a_strand, a_offsets, null) f
+    from trunkline.frames(a_topic, a_strand, a_offsets) f
     cross join lateral trunkline.messages_of(f) m
     where a_offsets @> m."offset"
 $$;

@@ -117,6 +117,7 @@ declare
     unwanted int8multirange;
     piece trunkline.popped_frame;
     lying trunkline.segment_shape;
+    bytes bigint;
     size int;
 begin
     perform trunkline.check_pull(a_lease);
@@ -208,7 +209,9 @@ begin
         piece.priority := (array[0, 1, -1])[a_strand / t.partitions + 1];
         if chosen.plain then
             piece.attempt := 1;
-            for lying in select k.* from trunkline.frames(t.id, a_strand, chosen.give, trunkline.batch_bytes()) k loop
+            bytes := 0;
+            for lying in select k.* from trunkline.frames(t.id, a_strand, chosen.give) k loop
+                exit when bytes >= trunkline.batch_bytes();
                 piece.frame := lying;
                 piece.offsets := null;
                 if not chosen.give @> int8range(lying.last_offset - cardinality(lying.ids), lying.last_offset, '(]') then
@@ -216,6 +219,7 @@ begin
                         select o from generate_series(lying.last_offset - cardinality(lying.ids) + 1, lying.last_offset) o where chosen.give @> o);
                 end if;
                 size := size + cardinality(coalesce(piece.offsets, lying.ids));
+                bytes := bytes + octet_length(lying.payloads);
                 return next piece;
             end loop;
         elsif not isempty(chosen.give) then

@@ -123,7 +123,7 @@ begin
         select min(f.appended_at)
         from trunkline.lags(array[a_subscription]) l
         join trunkline.subscription s on s.id = l.subscription
-        cross join lateral trunkline.frames(s.topic, l.strand, int8multirange(int8range(l.cursor, l.cursor + 1)), null) f
+        cross join lateral trunkline.frames(s.topic, l.strand, int8multirange(int8range(l.cursor, l.cursor + 1))) f
         where l.pending > 0);
 end $$;
 

@@ -3,6 +3,8 @@ package dev.trunkline.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.rig.ChildJvm;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -213,6 +215,25 @@ class ServeTest {
         Cli.Result result = Cli.run("serve", "--config", file.toString());
         assertThat(result.code()).isEqualTo(2);
         assertThat(result.err()).contains(said);
+    }
+
+    @Test
+    void a_port_that_somebody_else_has_is_told() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Cli.Result result = Cli.run(
+                    "serve",
+                    "--url",
+                    Cli.postgres().jdbcUrl(Cli.freshDatabase()),
+                    "--user",
+                    Cli.postgres().user(),
+                    "--password",
+                    Cli.postgres().password(),
+                    "--port",
+                    Integer.toString(taken.getLocalPort()));
+            assertThat(result.code()).isEqualTo(1);
+            assertThat(result.err())
+                    .contains("can not listen at 127.0.0.1:" + taken.getLocalPort(), "Choose another --port");
+        }
     }
 
     private static String url(ChildJvm server) {

@@ -2,6 +2,7 @@ package dev.trunkline.server.http;
 
 import dev.trunkline.Trunkline;
 import java.io.IOException;
+import java.net.BindException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -154,7 +155,15 @@ public final class HttpServer implements AutoCloseable {
     }
 
     HttpServer start() throws Exception {
-        server.start();
+        try {
+            server.start();
+        } catch (IOException e) {
+            String why = e.getCause() instanceof BindException taken ? taken.getMessage() : e.getMessage();
+            throw new IOException(
+                    "can not listen at " + connector.getHost() + ":" + connector.getPort() + ": " + why
+                            + ". Choose another --port, 0 for a free one.",
+                    e);
+        }
         return this;
     }
 

@@ -132,6 +132,7 @@ final class Messages {
      * @param base64 if it is not
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record ReadMessage(
             int partition,
             Priority priority,
@@ -145,7 +146,7 @@ final class Messages {
             Instant appendedAt,
             @Nullable Integer attempt,
             @Nullable String text,
-            @Nullable String base64) {
+            byte @Nullable [] base64) {
 
         static ReadMessage of(LogMessage message) {
             return of(message, null);
@@ -166,7 +167,7 @@ final class Messages {
                     message.appendedAt(),
                     attempt,
                     text,
-                    text == null ? Base64.getEncoder().encodeToString(message.payload()) : null);
+                    text == null ? message.payload() : null);
         }
     }
 }

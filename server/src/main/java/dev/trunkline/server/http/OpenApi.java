@@ -131,6 +131,9 @@ final class OpenApi {
                     "enum",
                     Stream.of(raw.getEnumConstants()).map(Object::toString).toList());
         }
+        if (raw == byte[].class) {
+            return simple(raw);
+        }
         if (java.isCollectionLikeType()) {
             return map("type", "array", "items", schema(java.getContentType(), told));
         }
@@ -153,7 +156,7 @@ final class OpenApi {
         if (raw == boolean.class || raw == Boolean.class) {
             return map("type", "boolean");
         }
-        if (raw == String.class) {
+        if (raw == String.class || raw == byte[].class) {
             return map("type", "string");
         }
         if (raw == JsonNode.class) {
