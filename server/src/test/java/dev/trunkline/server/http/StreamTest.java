@@ -240,12 +240,12 @@ class StreamTest {
         for (int i = 0; i < 20; i++) {
             api.post("/v1/topics/two/messages", "{\"text\": \"a\", \"key\": \"" + i + "\"}");
         }
-        try (BufferedReader batches = events(api, group + "/consume?lease=PT2S")) {
+        try (BufferedReader batches = events(api, group + "/consume?lease=PT5S")) {
             JsonNode first = next(batches);
             String batch = group + "/batches/" + first.at("/token").asString();
             assertThat(api.post(batch + "/extend", "{\"lease\": \"PT1M\"}").status())
                     .isEqualTo(200);
-            for (int looks = 0; looks < 4; ) {
+            for (int looks = 0; looks < 7; ) {
                 String line = batches.readLine();
                 assertThat(line).doesNotStartWith("data: ");
                 looks += line.startsWith(":") ? 1 : 0;
