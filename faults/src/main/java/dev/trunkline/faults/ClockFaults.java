@@ -19,7 +19,9 @@ final class ClockFaults {
     private ClockFaults() {}
 
     static List<Fault> all() {
-        return List.of(new Fault("F24", "set clocks of processes and of the server", ClockFaults::set).on(Site.CLOCKS));
+        return List.of(new Fault("F24", "set clocks of processes and of the server", ClockFaults::set)
+                .on(Site.CLOCKS)
+                .sparingPublishers());
     }
 
     /**
@@ -29,9 +31,9 @@ final class ClockFaults {
     private static void set(Trial trial) throws Exception {
         long ended = ended(trial);
         trial.pause(Duration.ofSeconds(1));
-        trial.oneOf(trial.clocks().processes()).set(trial.oneOf(ERRORS));
+        trial.oneOf(trial.clocks().processes()).set(trial.draw(ERRORS));
         Duration now = trial.clocks().server().error();
-        step(trial, now.minus(trial.oneOf(STEPS)));
+        step(trial, now.minus(trial.draw(STEPS)));
         trial.awaitMore(100);
         step(trial, now.plus(trial.oneOf(STEPS)));
         trial.awaitMore(100);

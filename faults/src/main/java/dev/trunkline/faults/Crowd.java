@@ -152,6 +152,11 @@ final class Crowd implements AutoCloseable {
         return consumers;
     }
 
+    /** The one that lives on an island. */
+    Member islander() {
+        return consumers.getLast();
+    }
+
     List<Member> guests() {
         return guests;
     }

@@ -1,5 +1,10 @@
 package dev.trunkline.faults;
 
+import dev.trunkline.DatabaseUnavailableException;
+import dev.trunkline.Message;
+import dev.trunkline.OutcomeUnknownException;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
 import dev.trunkline.faults.Fault.Site;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,6 +15,10 @@ import java.util.stream.Stream;
 
 /** What is done to the disk of the server. */
 final class DiskFaults {
+
+    private static final String BALLAST = "ballast";
+    private static final int LARGE = 900_000;
+    private static final int MANY = 2_000;
 
     private DiskFaults() {}
 
@@ -44,9 +53,13 @@ final class DiskFaults {
     /** The server may end when it can not write its log; whoever runs it makes room and starts it. */
     private static void fill(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
+        try (Trunkline trunkline = trial.open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub(BALLAST).withPartitions(1));
+        }
         trial.harm(() -> {
             trial.disk().fill();
             Trial.await("the disk is full", () -> isFull(trial));
+            requireClearRefusal(trial);
             trial.pause(Duration.ofSeconds(2));
             trial.disk().empty();
             if (!trial.isAnswering()) {
@@ -54,6 +67,9 @@ final class DiskFaults {
                 trial.server().start();
             }
         });
+        try (Trunkline trunkline = trial.open()) {
+            trunkline.topics().drop(BALLAST);
+        }
         trial.awaitMore(100);
     }
 
@@ -66,7 +82,25 @@ final class DiskFaults {
                     "insert into ballast select string_agg(md5(i::text), '') from generate_series(1, 30000) i");
             return false;
         } catch (SQLException e) {
-            return true;
+            return isForLackOfSpace(e);
         }
+    }
+
+    /** It says so, or the server has given up: then connections are refused or end. */
+    private static boolean isForLackOfSpace(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        return state.equals("53100") || state.equals("58P01") || state.startsWith("08") || state.startsWith("57P");
+    }
+
+    /** Who publishes now is told that it failed and may be tried again, or that nobody knows. */
+    private static void requireClearRefusal(Trial trial) {
+        try (Trunkline trunkline = trial.open()) {
+            for (int i = 0; i < MANY; i++) {
+                trunkline.publisher().publish(Message.of(BALLAST, new byte[LARGE]));
+            }
+        } catch (DatabaseUnavailableException | OutcomeUnknownException e) {
+            return;
+        }
+        throw new IllegalStateException("a disk that is full has taken " + MANY + " large messages");
     }
 }

@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param site where its trials take place
  * @param loses whether it is a control: something that was acknowledged must be lost
  * @param tally what of its trials counts as an event
+ * @param sparesPublishers whether no publish may fail, since nothing is done to publishers or their server
  */
 record Fault(
         String id,
@@ -28,39 +29,44 @@ record Fault(
         Map<String, String> settings,
         Site site,
         boolean loses,
-        Tally tally) {
+        Tally tally,
+        boolean sparesPublishers) {
 
     /** Settings that older servers do not know. */
     private static final Map<String, Integer> SINCE = Map.of("max_notify_queue_pages", 17);
 
     Fault(String id, String title, Deed deed) {
-        this(id, title, deed, Habits.USUAL, Patience.USUAL, Map.of(), Site.PLAIN, false, Tally.STRIKES);
+        this(id, title, deed, Habits.USUAL, Patience.USUAL, Map.of(), Site.PLAIN, false, Tally.STRIKES, false);
     }
 
     Fault with(Habits newHabits) {
-        return new Fault(id, title, deed, newHabits, patience, settings, site, loses, tally);
+        return new Fault(id, title, deed, newHabits, patience, settings, site, loses, tally, sparesPublishers);
     }
 
     Fault with(Patience newPatience) {
-        return new Fault(id, title, deed, habits, newPatience, settings, site, loses, tally);
+        return new Fault(id, title, deed, habits, newPatience, settings, site, loses, tally, sparesPublishers);
     }
 
     Fault with(String setting, String value) {
         Map<String, String> more = new HashMap<>(settings);
         more.put(setting, value);
-        return new Fault(id, title, deed, habits, patience, more, site, loses, tally);
+        return new Fault(id, title, deed, habits, patience, more, site, loses, tally, sparesPublishers);
     }
 
     Fault on(Site newSite) {
-        return new Fault(id, title, deed, habits, patience, settings, newSite, loses, tally);
+        return new Fault(id, title, deed, habits, patience, settings, newSite, loses, tally, sparesPublishers);
     }
 
     Fault mustLose() {
-        return new Fault(id, title, deed, habits, patience, settings, site, true, tally);
+        return new Fault(id, title, deed, habits, patience, settings, site, true, tally, sparesPublishers);
     }
 
     Fault counting(Tally newTally) {
-        return new Fault(id, title, deed, habits, patience, settings, site, loses, newTally);
+        return new Fault(id, title, deed, habits, patience, settings, site, loses, newTally, sparesPublishers);
+    }
+
+    Fault sparingPublishers() {
+        return new Fault(id, title, deed, habits, patience, settings, site, loses, tally, true);
     }
 
     /** What is lacking for it on this machine, with a server of this version. */

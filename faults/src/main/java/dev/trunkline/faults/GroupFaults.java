@@ -24,12 +24,16 @@ final class GroupFaults {
     /** So many deaths in a day are flapping. */
     private static final int DEATHS = 3;
 
+    private static final String FLAPS = "flaps";
+    private static final List<String> FATES = List.of(FLAPS, "stalls");
+
     private GroupFaults() {}
 
     static List<Fault> all() {
         return List.of(
-                new Fault("F22", "SIGKILL a group's only process, start it when it is dead", GroupFaults::resurrect),
-                new Fault("F23", "a group that gets nothing done", GroupFaults::flapOrStall));
+                new Fault("F22", "SIGKILL a group's only process, start it when it is dead", GroupFaults::resurrect)
+                        .sparingPublishers(),
+                new Fault("F23", "a group that gets nothing done", GroupFaults::flapOrStall).sparingPublishers());
     }
 
     // ---- dead and back ----
@@ -100,7 +104,7 @@ final class GroupFaults {
         String name = "unlucky-" + trial.events();
         try (Trunkline trunkline = trial.open()) {
             Crowd.Member guest = trial.crowd().addGuest(GUEST, GuestMain.class, name, GuestMain.STUCK);
-            if (trial.random().nextBoolean()) {
+            if (trial.draw(FATES).equals(FLAPS)) {
                 flap(trial, trunkline.admin(), name, guest);
             } else {
                 stall(trial, trunkline.admin(), name);
@@ -136,8 +140,8 @@ final class GroupFaults {
         // It holds back what it has not done: this segment stays.
         long segment = trial.number(
                 "select (select max(g.id) from trunkline.segment g where g.topic = t.id and g.bases[l.partition + 1] <= l.cursor)"
-                        + " from trunkline.topic t cross join lateral trunkline.group_lag(?, t.name) l"
-                        + " where t.name = ? and l.priority = 0 and l.pending > 0 limit 1",
+                        + " from trunkline.topic t cross join lateral trunkline.lag(?, t.name) l"
+                        + " where t.name = ? and l.priority = 0 and l.lag > 0 limit 1",
                 name,
                 Workload.ORDERS);
         trial.number("with aged as (update trunkline.segment_" + segment

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 
 /** What the consumers of a process do with a message: they write it down, and fail now and then. */
 final class Handlers {
@@ -86,7 +86,7 @@ final class Handlers {
             if (poison.isPresent() && isAtWork(poison.get(), delivery.group())) {
                 poison.get().act();
             }
-            if (!steady && ThreadLocalRandom.current().nextInt(FAILURES) == 0) {
+            if (!steady && fails(delivery)) {
                 throw new IllegalStateException("it fails now and then");
             }
         } catch (Exception | Error e) {
@@ -94,6 +94,12 @@ final class Handlers {
             throw e;
         }
         return call;
+    }
+
+    /** By what it is handled for: the same messages fail in every run with the same seed. */
+    private static boolean fails(Delivery<Value> delivery) {
+        int chance = Objects.hash(delivery.group(), delivery.payload().text(), delivery.attempt());
+        return Math.floorMod(chance * 0x9E3779B9, FAILURES) == 0;
     }
 
     private boolean isAtWork(Poison poison, String group) {

@@ -50,11 +50,17 @@ final class InputFaults {
     static List<Fault> all() {
         return List.of(
                 new Fault(
-                        "F26",
-                        "publish payloads, batches and headers that are too large",
-                        trial -> on(trial, InputFaults::sizes)),
-                new Fault("F28", "publish bytes and texts that are broken", trial -> on(trial, InputFaults::contents)),
-                new Fault("F29", "use names from hell", trial -> on(trial, InputFaults::names)));
+                                "F26",
+                                "publish payloads, batches and headers that are too large",
+                                trial -> on(trial, InputFaults::sizes))
+                        .counting(Tally.INPUTS)
+                        .sparingPublishers(),
+                new Fault("F28", "publish bytes and texts that are broken", trial -> on(trial, InputFaults::contents))
+                        .counting(Tally.INPUTS)
+                        .sparingPublishers(),
+                new Fault("F29", "use names from hell", trial -> on(trial, InputFaults::names))
+                        .counting(Tally.INPUTS)
+                        .sparingPublishers());
     }
 
     /** What is done with a topic of its own. */
@@ -121,7 +127,7 @@ final class InputFaults {
                     && name.codePointCount(0, name.length()) <= 255
                     && name.codePoints().noneMatch(Character::isISOControl);
             int topics = trunkline.topics().list().size();
-            expect("the topic " + HostileInputs.show(name), isName, () -> {
+            expect(trial, "the topic " + HostileInputs.show(name), isName, () -> {
                 TopicConfiguration topic =
                         TopicConfiguration.pubSub(name).withPartitions(1).withTask(name);
                 trunkline.topics().create(topic);
@@ -129,21 +135,24 @@ final class InputFaults {
                 new Exchange(trial, trunkline, name).send("a message of it", true, Message.of(name, name));
                 trunkline.topics().drop(name);
             });
-            expect("the group " + HostileInputs.show(name), isName, () -> {
+            expect(trial, "the group " + HostileInputs.show(name), isName, () -> {
                 PullConsumer<byte[]> group = trunkline.pull(name, own, byte[].class, PullOptions.fromNow());
                 require(group.pop(1, MINUTE).isEmpty(), "it is another group");
                 require(trunkline.admin().find(name, own).isPresent(), "it is not found");
                 trunkline.admin().cancel(name, own);
             });
             expect(
+                    trial,
                     "no topic " + HostileInputs.show(name),
                     false,
                     () -> trunkline.topics().drop(name));
             expect(
+                    trial,
                     "no group " + HostileInputs.show(name),
                     false,
                     () -> trunkline.admin().seek("nobody", name, Start.now()));
             expect(
+                    trial,
                     "no wildcard " + HostileInputs.show(name),
                     false,
                     () -> trunkline.admin().cancelWildcard(name, TopicPattern.task("none")));
@@ -168,7 +177,8 @@ final class InputFaults {
     }
 
     /** Does something that must be done, or must be refused. */
-    private static void expect(String what, boolean taken, Trial.Action action) throws Exception {
+    private static void expect(Trial trial, String what, boolean taken, Trial.Action action) throws Exception {
+        trial.did();
         try {
             action.run();
         } catch (RuntimeException e) {
@@ -210,7 +220,7 @@ final class InputFaults {
         }
 
         void send(String what, boolean taken, Message message) throws Exception {
-            expect(what, taken, () -> {
+            expect(trial, what, taken, () -> {
                 long id = publish(message);
                 LogMessage found = popped();
                 require(found.id() == id, what + ": another message came, " + found);

@@ -32,6 +32,7 @@ final class NeighbourFaults {
     private static final int BATCH = 200;
     private static final Duration BETWEEN_BATCHES = Duration.ofMillis(40);
     private static final int QUIET_MESSAGES = 100;
+    private static final Duration HEARD_WITHIN = Duration.ofMillis(50);
 
     private final Trial trial;
     private final Trunkline trunkline;
@@ -50,7 +51,8 @@ final class NeighbourFaults {
     static List<Fault> all() {
         // Others do little: what makes the quiet topic wait is to be the noise.
         return List.of(new Fault("F27", "flood one of 1,000 topics, most of it one key", NeighbourFaults::strike)
-                .with(new Habits(1, 100, 0, 5)));
+                .with(new Habits(1, 100, 0, 5))
+                .sparingPublishers());
     }
 
     private static void strike(Trial trial) throws Exception {
@@ -90,7 +92,7 @@ final class NeighbourFaults {
             enough = true;
             noise.join();
         }
-        trial.took("95 of 100 of the quiet topic handled within", nearlyAll("quiet-"));
+        trial.took("95 of 100 of the quiet topic handled within", nearlyAll("quiet-"), HEARD_WITHIN);
         trial.took("before the noise within", nearlyAll("calm-"));
         trial.awaitMore(100);
     }

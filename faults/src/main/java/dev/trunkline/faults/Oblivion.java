@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -39,6 +40,8 @@ final class Oblivion {
     /** Where a value lies. */
     private record Place(String topic, int partition, long offset, String value) {}
 
+    private static final Duration AFTERLIFE = Address.LEASE.multipliedBy(2);
+
     private final List<Span> spans;
     private final Map<String, Call> calls = new HashMap<>();
     private final Set<Place> places = new HashSet<>();
@@ -69,12 +72,11 @@ final class Oblivion {
         }
         Set<String> acknowledged = new HashSet<>();
         for (Call call : calls.values()) {
-            for (String value : call.values) {
-                if (!logged.contains(value) && isForgotten(call)) {
-                    lost.add(value);
-                    if (call.acknowledged) {
-                        acknowledged.add(value);
-                    }
+            // All of a call or nothing: what is left of a half is found by the checker.
+            if (isForgotten(call) && call.values.stream().noneMatch(logged::contains)) {
+                lost.addAll(call.values);
+                if (call.acknowledged) {
+                    acknowledged.addAll(call.values);
                 }
             }
         }
@@ -109,6 +111,11 @@ final class Oblivion {
         return spans.stream().anyMatch(span -> call.began <= span.ended && call.ended >= span.began);
     }
 
+    /** What was read of the old log is handled for a moment after it is gone: until its owner hears of it. */
+    private boolean isOfThen(long time) {
+        return spans.stream().anyMatch(span -> time >= span.began && time <= span.ended + AFTERLIFE.toNanos());
+    }
+
     private void rewrite(Path file) throws IOException {
         Path rest = Files.createTempFile(file.getParent(), "rest", "");
         try (Stream<String> lines = Files.lines(file);
@@ -127,11 +134,11 @@ final class Oblivion {
     private boolean holds(Event event) {
         return switch (event) {
             case Event.Publish e -> !lost.contains(e.value());
-            // A message that was to come later may have got another place. What was read of the old log is handled for
-            // a moment after it is gone.
+            // A message that was to come later may have got another place.
             case Event.Start e ->
-                spans.stream().noneMatch(span -> e.time() >= span.began)
-                        || places.contains(new Place(e.topic(), e.partition(), e.offset(), e.value()));
+                !isOfThen(e.time()) || places.contains(new Place(e.topic(), e.partition(), e.offset(), e.value()));
+            case Event.Read e ->
+                !isOfThen(e.time()) || places.contains(new Place(e.topic(), e.partition(), e.offset(), e.value()));
             case Event.Cursor e -> spans.stream().noneMatch(span -> e.time() >= span.began && e.time() <= span.ended);
             default -> true;
         };

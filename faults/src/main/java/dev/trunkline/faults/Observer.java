@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Looks every now and then at what is recorded, and writes it down. */
@@ -36,6 +37,7 @@ final class Observer implements AutoCloseable {
     private final Address address;
     private final Journal journal;
     private final CountDownLatch end = new CountDownLatch(1);
+    private final AtomicInteger looks = new AtomicInteger();
     private final Thread thread;
 
     Observer(Address address, Journal journal) {
@@ -63,6 +65,7 @@ final class Observer implements AutoCloseable {
         try {
             now = now == null ? address.connect() : now;
             journal.write(recorded(now));
+            looks.incrementAndGet();
             return now;
         } catch (SQLException e) {
             close(now); // the server is away, as may be; it is looked at again soon
@@ -85,6 +88,11 @@ final class Observer implements AutoCloseable {
             }
             return seen;
         }
+    }
+
+    /** How often it has seen something. */
+    int looks() {
+        return looks.get();
     }
 
     private static void close(@Nullable Connection connection) {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -55,8 +54,7 @@ record Poison(int number, Kind kind, String group) {
         }
     }
 
-    static Poison choose(int number, Random random) {
-        Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+    static Poison choose(int number, Kind kind, Random random) {
         return new Poison(number, kind, random.nextBoolean() ? Workload.PLAIN : Workload.EFFECTS);
     }
 
@@ -126,8 +124,8 @@ record Poison(int number, Kind kind, String group) {
     }
 
     /** Partitions may move meanwhile. A process whose start nobody has seen does not die: nobody would count it. */
-    private static void linger() throws InterruptedException {
+    private void linger() throws InterruptedException {
         Crowd.awaitStarted();
-        TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(1_500));
+        TimeUnit.MILLISECONDS.sleep(new Random(number).nextInt(1_500));
     }
 }

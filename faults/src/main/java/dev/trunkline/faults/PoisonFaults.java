@@ -20,6 +20,7 @@ import java.util.Optional;
 final class PoisonFaults {
 
     private static final Patience BOUNDED = new Patience(4, Poison.TIMEOUT);
+    private static final List<Poison.Kind> KINDS = List.of(Poison.Kind.values());
     private static final int MOST_DEATHS = 3;
     private static final int FOLLOWERS = 3;
 
@@ -34,12 +35,13 @@ final class PoisonFaults {
     }
 
     static List<Fault> all() {
-        return List.of(
-                new Fault("F18", "publish a message that no handler survives", PoisonFaults::strike).with(BOUNDED));
+        return List.of(new Fault("F18", "publish a message that no handler survives", PoisonFaults::strike)
+                .with(BOUNDED)
+                .sparingPublishers());
     }
 
     private static void strike(Trial trial) throws Exception {
-        Poison poison = Poison.choose(trial.events(), trial.random());
+        Poison poison = Poison.choose(trial.events(), trial.draw(KINDS), trial.random());
         try (Trunkline trunkline = trial.open()) {
             PoisonFaults fault = new PoisonFaults(trial, trunkline, poison);
             if (poison.kind().kills()) {
@@ -60,6 +62,7 @@ final class PoisonFaults {
         }
         publish(messages);
         Map<String, DeadLetter> letters = awaitLetters(Map.of());
+        letters.values().forEach(this::requireAttempts);
         Trial.await("what follows on its key waits", () -> waiting() == (long) FOLLOWERS * letters.size());
         trial.awaitMore(100);
         switch (trial.random().nextInt(3)) {
@@ -108,6 +111,14 @@ final class PoisonFaults {
             }
         });
         return letters;
+    }
+
+    /** What can be tried again is, as often as is allowed. */
+    private void requireAttempts(DeadLetter letter) {
+        if (poison.kind() == Poison.Kind.THROW && letter.attempts() != BOUNDED.attempts()) {
+            throw new IllegalStateException(
+                    "%s was given up after %d attempts".formatted(poison.value(), letter.attempts()));
+        }
     }
 
     private Optional<DeadLetter> find(String group, long after) {

@@ -12,6 +12,9 @@ final class PoolerFaults {
             select count(*) from pg_locks l join pg_stat_activity a using (pid)
             where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database()) and a.state = 'idle'""";
 
+    private static final String SWAP = "swap";
+    private static final List<String> DEEDS = List.of(SWAP, "cut");
+
     private PoolerFaults() {}
 
     static List<Fault> all() {
@@ -22,7 +25,7 @@ final class PoolerFaults {
     /** A lock that a session had taken for itself would stay with the pooled connection. */
     private static void shuffle(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
-        if (trial.random().nextBoolean()) {
+        if (trial.draw(DEEDS).equals(SWAP)) {
             trial.pooler().swap();
         } else {
             trial.harm(() -> trial.pooler().cutSome(trial.random()));

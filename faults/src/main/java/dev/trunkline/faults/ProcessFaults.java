@@ -4,6 +4,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** What is done to the processes of the crowd. */
 final class ProcessFaults {
@@ -11,30 +12,36 @@ final class ProcessFaults {
     /** Processes that want a processor, for each that there is. */
     private static final int GREEDY = 4;
 
+    private static final String LATER = "later";
+    private static final List<String> COMES_BACK = List.of("at once", LATER);
+
     private ProcessFaults() {}
 
     static List<Fault> all() {
         return List.of(
-                new Fault("F1", "SIGKILL a consumer", ProcessFaults::killConsumer),
+                new Fault("F1", "SIGKILL a consumer", ProcessFaults::killConsumer).sparingPublishers(),
                 new Fault("F2", "SIGKILL a publisher", ProcessFaults::killPublisher),
-                new Fault("F11", "SIGSTOP a consumer beyond its lease", ProcessFaults::stopConsumer),
-                new Fault("F12", "starve all of processor time, with pauses", ProcessFaults::starve),
-                new Fault("F19", "SIGKILL all consumers, start twice as many at once", ProcessFaults::stampede));
+                new Fault("F11", "SIGSTOP a consumer beyond its lease", ProcessFaults::stopConsumer)
+                        .sparingPublishers(),
+                new Fault("F12", "starve all of processor time, with pauses", ProcessFaults::starve)
+                        .sparingPublishers(),
+                new Fault("F19", "SIGKILL all consumers, start twice as many at once", ProcessFaults::stampede)
+                        .sparingPublishers());
     }
 
+    /** It comes back before others notice, or after they have taken over. */
     private static void killConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(2));
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
         long pid = victim.pid();
         long died = System.nanoTime();
         trial.harm(victim::kill);
-        if (trial.random().nextBoolean()) {
-            Trial.await("what it had is taken over", () -> trial.isWithout(pid));
-            trial.took("taken over within", System.nanoTime() - died);
-        } else {
-            trial.pause(Duration.ofSeconds(2));
+        CompletableFuture<Void> takenOver = CompletableFuture.runAsync(() -> trial.awaitTakenOver(pid, died));
+        if (trial.draw(COMES_BACK).equals(LATER)) {
+            takenOver.join();
         }
         victim.startAgain();
+        takenOver.join();
         trial.awaitMore(100);
     }
 
@@ -46,13 +53,20 @@ final class ProcessFaults {
         trial.awaitMore(100);
     }
 
+    /** Others have what it had, and go on with it, while it is still stopped. */
     private static void stopConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
         trial.harm(() -> {
             victim.signal("STOP");
-            Thread.sleep(Address.LEASE.plusSeconds(4).plusMillis(trial.random().nextInt(2_000)));
-            victim.signal("CONT");
+            long stopped = System.nanoTime();
+            try {
+                trial.awaitTakenOver(victim.pid(), stopped);
+                trial.awaitMore(100);
+                trial.pause(Duration.ofSeconds(2));
+            } finally {
+                victim.signal("CONT");
+            }
         });
         trial.awaitMore(100);
     }

@@ -15,9 +15,11 @@ final class PublisherFaults {
         return List.of(
                 new Fault("F7", "commit up to 5 s after the publish", trial -> trial.awaitMore(100))
                         .with(LATE)
-                        .counting(Tally.TRANSACTIONS),
+                        .counting(Tally.TRANSACTIONS)
+                        .sparingPublishers(),
                 new Fault("F8", "roll 20 % back", trial -> trial.awaitMore(100))
                         .with(FICKLE)
-                        .counting(Tally.ROLLBACKS));
+                        .counting(Tally.ROLLBACKS)
+                        .sparingPublishers());
     }
 }

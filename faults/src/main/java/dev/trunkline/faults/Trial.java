@@ -4,6 +4,7 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.checker.Checker;
 import dev.trunkline.checker.Event;
 import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Invariant;
 import dev.trunkline.checker.Journal;
 import dev.trunkline.checker.Limits;
 import dev.trunkline.checker.Verdict;
@@ -16,7 +17,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +37,13 @@ final class Trial implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Duration CALM = Duration.ofSeconds(3);
+    /** One that lasts that long does whatever a fault has to offer, and is compared with a crowd that is warm. */
+    private static final Duration THOROUGH = Duration.ofSeconds(20);
+
+    private static final Duration WARM = Duration.ofSeconds(10);
+    private static final Duration FLOWS_AGAIN = Duration.ofSeconds(30);
+    /** How many messages show that work flows. */
+    private static final int FEW = 100;
     /** A dead owner is replaced within its lease and two seconds; what it had under way then waits its turn. */
     private static final Limits LIMITS =
             new Limits(Address.LEASE.plusSeconds(12), Duration.ofSeconds(3), Duration.ofSeconds(90));
@@ -40,8 +52,9 @@ final class Trial implements AutoCloseable {
     private final Path journals;
     private final Random random;
     private final Stage stage;
-    private final Map<String, Double> worst = new TreeMap<>();
+    private final Map<String, Took> worst = new TreeMap<>();
     private final List<Oblivion.Span> forgotten = new ArrayList<>();
+    private final Map<List<?>, Deque<Object>> decks = new HashMap<>();
     private int events;
 
     Trial(Fault fault, Path journals, long seed) throws Exception {
@@ -57,25 +70,45 @@ final class Trial implements AutoCloseable {
     }
 
     /**
+     * The longest that something took.
+     *
+     * @param most how long it may take; empty if nothing is promised
+     */
+    record Took(double seconds, Optional<Duration> most) {
+
+        boolean isTooLong() {
+            return most.filter(limit -> seconds > limit.toMillis() / 1e3).isPresent();
+        }
+    }
+
+    /**
      * What came of a trial.
      *
      * @param events how often something bad was done
      * @param load messages handled in a second while it was done, as a part of those before
-     * @param worst the most seconds that something took
+     * @param worst how long what took
+     * @param refused what publishers were told that it failed, though they had not rolled it back
      * @param lost messages that were acknowledged by a server whose successor had not heard of them
-     * @param problem why it did not come to its end
+     * @param problem an expectation that was not met, or why it did not come to its end
      */
     record Result(
             int events,
             double load,
-            Map<String, Double> worst,
+            Map<String, Took> worst,
+            long refused,
             long lost,
             Verdict verdict,
             Optional<Exception> problem) {
 
-        /** Whether all promises were kept; or, of a control, whether one was broken. */
+        /** Whether all promises were kept; or, of a control, whether something was lost. */
         boolean isAsItShouldBe(Fault fault) {
-            return problem.isEmpty() && verdict.isClean() != fault.loses();
+            return problem.isEmpty()
+                    && (fault.loses() ? verdict.counts().containsKey(Invariant.C1) : verdict.isClean());
+        }
+
+        /** Whether something took longer than promised. */
+        boolean isLate() {
+            return worst.values().stream().anyMatch(Took::isTooLong);
         }
     }
 
@@ -84,10 +117,17 @@ final class Trial implements AutoCloseable {
         double load = 0;
         Exception problem = null;
         Observer observer = new Observer(stage.address(), stage.journal());
-        try (observer) {
+        Follower follower = new Follower(stage.address(), stage.journal());
+        try (observer;
+                follower) {
             awaitMore(200);
+            boolean thorough = duration.compareTo(THOROUGH) >= 0;
+            if (thorough) {
+                LockSupport.parkNanos(WARM.toNanos());
+            }
             double calm = rate(() -> LockSupport.parkNanos(CALM.toNanos()));
-            load = rate(() -> strikeFor(duration)) / calm;
+            requireWatched(observer, follower);
+            load = rate(() -> strikeFor(duration, thorough)) / calm;
             stage.line().restore();
             for (Crowd.Member publisher : stage.crowd().publishers()) {
                 publisher.stop();
@@ -102,28 +142,58 @@ final class Trial implements AutoCloseable {
                     guest.stop();
                 }
             }
+            requireNothingGivenUp();
+            follower.requireWell();
         } catch (IllegalStateException | SQLException e) {
             problem = e;
             stage.crowd().close();
         }
         Evidence.write(stage.address(), stage.journal());
+        Deeds deeds = Deeds.read(journals);
+        if (problem == null && fault.sparesPublishers() && deeds.refused() > 0) {
+            problem = new IllegalStateException(deeds.refused() + " publishes failed, and nothing was done to them");
+        }
         long lost = Oblivion.take(journals, forgotten);
         return new Result(
-                fault.tally().count(events, journals),
+                fault.tally().count(events, deeds),
                 load,
                 worst,
+                deeds.refused(),
                 lost,
                 Checker.check(journals, LIMITS),
                 Optional.ofNullable(problem));
     }
 
-    private void strikeFor(Duration duration) throws Exception {
+    /** A rule is kept by chance where nobody looks. */
+    private static void requireWatched(Observer observer, Follower follower) {
+        if (observer.looks() == 0) {
+            throw new IllegalStateException("nobody has seen what is recorded");
+        }
+        if (follower.seen() == 0) {
+            throw new IllegalStateException("nobody has read the log");
+        }
+    }
+
+    /** What is given up counts as told, and nothing of the crowd's work is to be given up. */
+    private void requireNothingGivenUp() throws SQLException {
+        long letters = number("select count(*) from trunkline.dead_letters");
+        long gaps = number("select count(*) from trunkline.gaps g join stake s using (group_name, topic)");
+        if (letters + gaps > 0) {
+            throw new IllegalStateException(letters + " dead letters and " + gaps + " gaps in the end");
+        }
+    }
+
+    private void strikeFor(Duration duration, boolean thorough) throws Exception {
         long end = System.nanoTime() + duration.toNanos();
         do {
             int before = events;
             fault.strike(this);
             events = Math.max(events, before + 1);
-        } while (System.nanoTime() - end < 0);
+        } while (System.nanoTime() - end < 0 || (thorough && isSomethingLeft()));
+    }
+
+    private boolean isSomethingLeft() {
+        return decks.values().stream().anyMatch(deck -> !deck.isEmpty());
     }
 
     /** Part of a fault. */
@@ -148,6 +218,11 @@ final class Trial implements AutoCloseable {
         String call = stage.journal().fault(fault.id() + " " + fault.title());
         action.run();
         stage.journal().end(call, Outcome.OK);
+        did();
+    }
+
+    /** Something bad was done once. */
+    void did() {
         events++;
     }
 
@@ -158,7 +233,22 @@ final class Trial implements AutoCloseable {
 
     /** Something that is to be told has taken its time. */
     void took(String what, long nanos) {
-        worst.merge(what, nanos / 1e9, Math::max);
+        took(what, nanos, Optional.empty());
+    }
+
+    /** Something that is promised to take no longer. */
+    void took(String what, long nanos, Duration most) {
+        took(what, nanos, Optional.of(most));
+    }
+
+    private synchronized void took(String what, long nanos, Optional<Duration> most) {
+        worst.merge(what, new Took(nanos / 1e9, most), (one, other) -> one.seconds() > other.seconds() ? one : other);
+    }
+
+    /** What a process had that died now, or does nothing from now on, goes to others in time. Returns when it did. */
+    void awaitTakenOver(long pid, long died) {
+        await("what it had is taken over", () -> isWithout(pid));
+        took("taken over within", System.nanoTime() - died, Address.LEASE.plusSeconds(2));
     }
 
     Random random() {
@@ -241,6 +331,18 @@ final class Trial implements AutoCloseable {
         return some.get(random.nextInt(some.size()));
     }
 
+    /** One of the ways to do it, as from a deck of cards: each comes before any comes again. */
+    @SuppressWarnings("unchecked") // a deck holds what its list does
+    <T> T draw(List<T> ways) {
+        Deque<Object> deck = decks.computeIfAbsent(ways, all -> new ArrayDeque<>());
+        if (deck.isEmpty()) {
+            List<T> shuffled = new ArrayList<>(ways);
+            Collections.shuffle(shuffled, random);
+            deck.addAll(shuffled);
+        }
+        return (T) deck.removeFirst();
+    }
+
     /** Waits a while, up to so long. */
     void pause(Duration most) {
         LockSupport.parkNanos((long) (most.toNanos() * random.nextDouble()));
@@ -249,10 +351,14 @@ final class Trial implements AutoCloseable {
     /** Waits until every group has done so many more messages of each of its topics. */
     void awaitMore(int messages) {
         long[] before = awaitDone();
+        long began = System.nanoTime();
         await("work flows again", () -> {
             long[] now = done();
             return IntStream.range(0, before.length).allMatch(i -> now[i] >= before[i] + messages);
         });
+        if (messages <= FEW) {
+            took("work flows again within", System.nanoTime() - began, FLOWS_AGAIN);
+        }
     }
 
     /** Waits for something that a fault needs. */

@@ -1,6 +1,10 @@
 package dev.trunkline.faults;
 
+import dev.trunkline.IncompatibleDatabaseException;
 import dev.trunkline.Trunkline;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,10 +18,24 @@ final class UpgradeFaults {
 
     private static final int MIGRATORS = 3;
 
+    private static final String TOMORROW = """
+            alter table trunkline.topic add column tomorrow int not null default 1;
+            alter table trunkline.subscription add column tomorrow text;
+            create table trunkline.tomorrow (id int primary key);
+            insert into trunkline.migration (version, name) select max(version) + 1, 'tomorrow.sql' from trunkline.migration""";
+
+    private static final String YESTERDAY = """
+            delete from trunkline.migration where name = 'tomorrow.sql';
+            drop table trunkline.tomorrow;
+            alter table trunkline.subscription drop column tomorrow;
+            alter table trunkline.topic drop column tomorrow""";
+
     private UpgradeFaults() {}
 
     static List<Fault> all() {
-        return List.of(new Fault("F30", "restart all processes in turn, and migrate", UpgradeFaults::roll));
+        return List.of(
+                new Fault("F30", "restart all processes in turn, and migrate to a newer schema", UpgradeFaults::roll)
+                        .sparingPublishers());
     }
 
     private static void roll(Trial trial) throws Exception {
@@ -39,6 +57,37 @@ final class UpgradeFaults {
                 migration.get();
             }
         }
+        meetTomorrow(trial);
+    }
+
+    /**
+     * A newer version migrates while this one is at work, as it would: in one transaction, by adding to what there is. This one goes on;
+     * what is started of it from then on says why it does not.
+     */
+    private static void meetTomorrow(Trial trial) throws SQLException {
+        try (Connection connection = trial.connect();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute(TOMORROW);
+            connection.commit();
+            trial.awaitMore(100);
+            requireRefusal(trial);
+            statement.execute(YESTERDAY);
+            connection.commit();
+        }
+        trial.awaitMore(100);
+    }
+
+    private static void requireRefusal(Trial trial) {
+        try {
+            trial.open().close();
+        } catch (IncompatibleDatabaseException e) {
+            if (String.valueOf(e.getMessage()).contains("upgrade the library")) {
+                return;
+            }
+            throw new IllegalStateException("it was refused for another reason", e);
+        }
+        throw new IllegalStateException("a schema of the future was opened");
     }
 
     private static void migrate(Trial trial) {

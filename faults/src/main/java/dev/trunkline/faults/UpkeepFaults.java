@@ -1,6 +1,7 @@
 package dev.trunkline.faults;
 
 import dev.trunkline.embedded.Shutdown;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,35 +25,57 @@ final class UpkeepFaults {
             "select min(s.id) from trunkline.segment s join trunkline.topic t on t.id = s.topic"
                     + " where t.name = 'clicks' and s.opened_at is not null";
 
-    /** Each happens whole or not at all, and can be done again. */
-    private static final List<String> STEPS = List.of(
-            ROLL,
-            TRIM,
-            "select trunkline.rotate_progress(interval '0')",
-            "select trunkline.alter_topic('orders', tracking => 'REFERENCE_COUNTING')",
-            "select trunkline.alter_topic('orders', tracking => 'OFFSET_WATERMARK')",
-            "select trunkline.watch_groups()",
-            "select trunkline.sweep_groups()",
-            "select trunkline.advance_outbox(interval '0')",
-            "select trunkline.clear_outbox(n, interval '0') from generate_series(0, 3) n",
-            "select trunkline.prune_marks(interval '0')",
-            "select trunkline.rotate_idempotency()",
-            "select trunkline.subscribe('passer-by', 'scratch', 'NOW')",
-            "select trunkline.seek('passer-by', 'scratch', 'BEGINNING', a_force => true)",
-            "select trunkline.change_group('passer-by', 'scratch', 'CANCELLED')",
-            "select trunkline.create_topic('scratch', 'PUB_SUB')",
-            "select trunkline.drop_topic('scratch')");
+    private static final String CREATE = "select trunkline.create_topic('scratch', 'PUB_SUB')";
+    private static final String SUBSCRIBE = "select trunkline.subscribe('passer-by', 'scratch', 'NOW')";
+    private static final String COUNT = "select trunkline.alter_topic('orders', tracking => 'REFERENCE_COUNTING')";
+
+    /**
+     * It happens whole or not at all, and can be done again.
+     *
+     * @param before what must be done before there is anything to do for it
+     */
+    private record Step(String sql, List<String> before) {
+        Step(String sql) {
+            this(sql, List.of());
+        }
+    }
+
+    private static final List<Step> STEPS = List.of(
+            new Step(ROLL),
+            new Step(TRIM),
+            new Step("select trunkline.rotate_progress(interval '0')"),
+            new Step(COUNT),
+            new Step("select trunkline.alter_topic('orders', tracking => 'OFFSET_WATERMARK')", List.of(COUNT)),
+            new Step("select trunkline.watch_groups()"),
+            new Step("select trunkline.sweep_groups()"),
+            new Step("select trunkline.advance_outbox(interval '0')"),
+            new Step("select trunkline.clear_outbox(n, interval '0') from generate_series(0, 3) n"),
+            new Step("select trunkline.prune_marks(interval '0')"),
+            new Step("select trunkline.rotate_idempotency()"),
+            new Step("call trunkline.relay_now()"),
+            new Step("call trunkline.upkeep_now()"),
+            new Step(CREATE),
+            new Step(SUBSCRIBE, List.of(CREATE)),
+            new Step(
+                    "select trunkline.seek('passer-by', 'scratch', 'BEGINNING', a_force => true)",
+                    List.of(CREATE, SUBSCRIBE)),
+            new Step("select trunkline.change_group('passer-by', 'scratch', 'CANCELLED')", List.of(CREATE, SUBSCRIBE)),
+            new Step("select trunkline.drop_topic('scratch')", List.of(CREATE)));
 
     private UpkeepFaults() {}
 
     static List<Fault> all() {
         return List.of(
-                new Fault("F14", "hold a lock while segments are made and dropped", UpkeepFaults::holdLock),
+                new Fault("F14", "hold a lock while segments are made and dropped", UpkeepFaults::holdLock)
+                        .sparingPublishers(),
                 new Fault("F21", "stop PostgreSQL in the midst of upkeep", UpkeepFaults::crashInStep));
     }
 
+    /** The lock that a drop gives up on, and a little. */
+    private static final Duration PUBLISHED_WITHIN = Duration.ofMillis(550);
+
     /** As a dump does, or a person who looks at the log and goes to lunch. */
-    private static void holdLock(Trial trial) throws SQLException {
+    private static void holdLock(Trial trial) throws SQLException, IOException {
         try (Connection holder = trial.connect();
                 Connection other = trial.connect();
                 Statement holding = holder.createStatement();
@@ -62,12 +85,14 @@ final class UpkeepFaults {
             trial.awaitMore(100);
             long segment = number(doing, OLDEST);
             holder.setAutoCommit(false);
+            long began = System.nanoTime();
             holding.execute("lock table trunkline.segment_" + segment + " in access share mode");
             for (int i = 0; i < 3; i++) {
                 doing.execute(ROLL);
                 expectLocked(doing, segment);
                 trial.awaitMore(100);
             }
+            trial.took("99 of 100 published within", Deeds.publishedWithin(trial.journals(), began), PUBLISHED_WITHIN);
             holder.rollback();
             Trial.await("the segment that was locked is dropped", () -> number(doing, OLDEST) > segment);
         }
@@ -95,16 +120,19 @@ final class UpkeepFaults {
     }
 
     private static void crashInStep(Trial trial) throws Exception {
-        String step = trial.oneOf(STEPS);
+        Step step = trial.draw(STEPS);
         run(trial, HURRY);
+        for (String before : step.before) {
+            Trial.await(before, () -> run(trial, before));
+        }
         trial.pause(Duration.ofMillis(500));
         trial.harm(() -> {
-            CompletableFuture<Boolean> doing = CompletableFuture.supplyAsync(() -> run(trial, step));
+            CompletableFuture<Boolean> doing = CompletableFuture.supplyAsync(() -> run(trial, step.sql));
             trial.pause(Duration.ofMillis(20));
             trial.server().restart(Shutdown.IMMEDIATE);
             doing.join();
         });
-        Trial.await("it can be done again: " + step, () -> run(trial, step));
+        Trial.await("it can be done again: " + step.sql, () -> run(trial, step.sql));
         trial.awaitMore(100);
     }
 
