@@ -2,6 +2,9 @@ package dev.trunkline.testing;
 
 import dev.trunkline.Trunkline;
 import dev.trunkline.embedded.EmbeddedPostgres;
+import dev.trunkline.rig.TransactionPooler;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -20,7 +23,11 @@ import javax.sql.DataSource;
 public final class TestDatabase {
 
     private static final Map<Integer, EmbeddedPostgres> SERVERS = new ConcurrentHashMap<>();
+    private static final Map<String, String> POOLERS = new ConcurrentHashMap<>();
     private static final AtomicInteger COUNT = new AtomicInteger();
+
+    /** Whether Trunkline is to reach the server through a pooler in transaction mode, as behind PgBouncer. */
+    private static final boolean POOLED = Boolean.getBoolean("pooler");
 
     private final EmbeddedPostgres server;
     private final String name;
@@ -73,7 +80,21 @@ public final class TestDatabase {
     }
 
     public Trunkline.Builder options() {
-        return Trunkline.builder().url(url(), server.user(), server.password());
+        String url = POOLED ? POOLERS.computeIfAbsent(url(), this::pool) : url();
+        return Trunkline.builder().url(url, server.user(), server.password());
+    }
+
+    /** The server trusts it, and whoever else is on this machine. */
+    private String pool(String url) {
+        try {
+            Files.writeString(
+                    server.dataDirectory().resolve("cluster").resolve("pg_hba.conf"),
+                    "host all all 127.0.0.1/32 trust\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        execute("select pg_reload_conf()");
+        return new TransactionPooler(server.port(), 20).jdbcUrl(name) + "?prepareThreshold=0";
     }
 
     public Connection connect() throws SQLException {

@@ -54,6 +54,10 @@ final class Handlers {
     void handle(Delivery<Value> delivery, Connection connection) throws Exception {
         String call = begin(delivery);
         LogMessage message = delivery.message();
+        Optional<Fatal> fatal = Fatal.find(delivery.payload().text());
+        if (fatal.isPresent()) {
+            fatal.get().act(Fatal.Moment.FETCHED, journals);
+        }
         try (PreparedStatement insert = connection.prepareStatement(
                 "insert into effect (topic, partition, \"offset\", epoch, value) values (?, ?, ?, ?, ?)")) {
             insert.setString(1, message.topic());
@@ -65,6 +69,10 @@ final class Handlers {
         } catch (SQLException | RuntimeException e) {
             journal.end(call, Outcome.FAILED);
             throw e;
+        }
+        if (fatal.isPresent()) {
+            fatal.get().act(Fatal.Moment.DONE, journals);
+            fatal.get().actWhenCommitted(journals);
         }
         journal.end(call, Outcome.OK);
     }

@@ -36,7 +36,7 @@ record Poison(int number, Kind kind, String group) {
         EXIT("processes died"),
         HALT("processes died"),
         /** No handler ever gets it, of no group. */
-        UNDECODABLE("is no value");
+        UNDECODABLE("is no dev.trunkline.faults.Value");
 
         private final String error;
 

@@ -1,16 +1,29 @@
 package dev.trunkline.faults;
 
+import dev.trunkline.Message;
+import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Event.Way;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 /** What is done to the processes of the crowd. */
 final class ProcessFaults {
 
     /** Processes that want a processor, for each that there is. */
     private static final int GREEDY = 4;
+
+    /** None: any. */
+    private static final List<Optional<Fatal.Moment>> MOMENTS = Stream.concat(
+                    Stream.of(Optional.<Fatal.Moment>empty()),
+                    Stream.of(Fatal.Moment.values()).map(Optional::of))
+            .toList();
 
     private static final String LATER = "later";
     private static final List<String> COMES_BACK = List.of("at once", LATER);
@@ -29,13 +42,15 @@ final class ProcessFaults {
                         .sparingPublishers());
     }
 
-    /** It comes back before others notice, or after they have taken over. */
+    /** At any moment, or at one that a message has it end at. It comes back before others notice, or after they have taken over. */
     private static void killConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(2));
-        Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        Optional<Fatal.Moment> moment = trial.draw(MOMENTS);
+        AtomicReference<Crowd.Member> killed = new AtomicReference<>();
+        trial.harm(() -> killed.set(moment.isPresent() ? die(trial, moment.get()) : kill(trial)));
+        Crowd.Member victim = killed.get();
         long pid = victim.pid();
         long died = System.nanoTime();
-        trial.harm(victim::kill);
         CompletableFuture<Void> takenOver = CompletableFuture.runAsync(() -> trial.awaitTakenOver(pid, died));
         if (trial.draw(COMES_BACK).equals(LATER)) {
             takenOver.join();
@@ -43,6 +58,29 @@ final class ProcessFaults {
         victim.startAgain();
         takenOver.join();
         trial.awaitMore(100);
+    }
+
+    private static Crowd.Member kill(Trial trial) throws InterruptedException {
+        Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        victim.kill();
+        return victim;
+    }
+
+    private static Crowd.Member die(Trial trial, Fatal.Moment moment) {
+        try (Trunkline trunkline = trial.open()) {
+            Message message =
+                    Workload.message(Workload.ORDERS, new Fatal(trial.events(), moment).value(), trial.random());
+            String call = trial.journal().publish(Way.PUBLISH, Workload.ORDERS, Workload.contents(List.of(message)));
+            trunkline.publisher().publish(message);
+            trial.journal().end(call, Outcome.OK);
+            Trial.await(
+                    "somebody dies of it",
+                    () -> trial.crowd().consumers().stream().anyMatch(consumer -> !consumer.isAlive()));
+        }
+        return trial.crowd().consumers().stream()
+                .filter(consumer -> !consumer.isAlive())
+                .findFirst()
+                .orElseThrow();
     }
 
     private static void killPublisher(Trial trial) throws Exception {
