@@ -26,22 +26,37 @@ async function listen() {
   return client
 }
 
-/** The effect and the acknowledgement are one transaction. If the lease is lost, ack fails, and so does the effect. */
-async function handle(batch) {
+/** The effect and the acknowledgement are one transaction. If the lease is lost, ack fails, and so does the effect. Returns the offsets left of the batch. */
+async function handle(token, messages) {
   const client = await pool.connect()
   try {
     await client.query('begin')
-    for (const message of batch.messages) {
+    for (const message of messages) {
       const order = JSON.parse(message.text)
       await client.query('insert into node_invoice (order_id, customer) values ($1, $2)', [order.id, order.customer])
     }
-    await client.query('select trunkline.ack($1)', [batch.token])
+    const left = await client.query('select trunkline.ack($1, $2) as offsets', [token, messages.map((message) => message.offset)])
     await client.query('commit')
     client.release()
+    return left.rows[0].offsets
   } catch (error) {
     client.release(error) // and with its connection the transaction is gone
     throw error
   }
+}
+
+/** One by one: only what fails is handed back, with what comes after it on its key. */
+async function handleEach(token, messages) {
+  while (messages.length > 0) {
+    const [first] = messages
+    const left = await handle(token, [first]).catch((error) => handBack(token, first, error))
+    messages = messages.filter((message) => left.includes(String(message.offset)))
+  }
+}
+
+async function handBack(token, message, error) {
+  const left = await pool.query(`select trunkline.nack($1, $2, '1 second', $3) as offsets`, [token, [message.offset], error.message])
+  return left.rows[0].offsets
 }
 
 const pop = async () => (await pool.query(`select trunkline.pop_json('', 'node-orders', 10, $1::interval) as batch`, [LEASE])).rows[0].batch
@@ -54,9 +69,7 @@ async function nextRing() {
 async function work() {
   const batch = await pop()
   if (batch) {
-    await handle(batch).catch(async (error) => {
-      await pool.query(`select trunkline.nack($1, a_delay => '1 second', a_error => $2)`, [batch.token, error.message])
-    })
+    await handle(batch.token, batch.messages).catch(() => handleEach(batch.token, batch.messages))
   } else if ((await pool.query('call trunkline.relay_now()')).rows[0].relayed === '0') {
     await nextRing()
   }

@@ -14,6 +14,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.context.propagation.TextMapPropagator;
+import io.opentelemetry.context.propagation.TextMapSetter;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -39,6 +40,12 @@ public final class TrunklineTracing implements Observer {
         }
     };
 
+    private static final TextMapSetter<Map<String, String>> SETTER = (headers, name, value) -> {
+        if (headers != null) {
+            headers.put(name, value);
+        }
+    };
+
     private final Tracer tracer;
     private final TextMapPropagator propagator;
 
@@ -59,16 +66,20 @@ public final class TrunklineTracing implements Observer {
             builder.setAttribute("messaging.batch.message_count", messages);
         }
         Span span = builder.startSpan();
+        Context context = Context.current().with(span);
         Map<String, String> carried = new HashMap<>();
-        propagator.inject(Context.current().with(span), carried, (headers, name, value) -> carried.put(name, value));
+        propagator.inject(context, carried, SETTER);
         return new Publishing() {
             @Override
             public Message carrying(Message message) {
-                if (propagator.fields().stream().anyMatch(message.headers()::containsKey)) {
-                    return message;
-                }
                 Map<String, String> headers = new LinkedHashMap<>(message.headers());
-                headers.putAll(carried);
+                if (!headers.keySet().removeAll(propagator.fields())) {
+                    headers.putAll(carried);
+                } else if (hasSpan(message.headers())) {
+                    return message;
+                } else {
+                    propagator.inject(propagator.extract(context, message.headers(), HEADERS), headers, SETTER);
+                }
                 return message.withHeaders(headers);
             }
 
@@ -102,6 +113,13 @@ public final class TrunklineTracing implements Observer {
                 end(span, problem);
             }
         };
+    }
+
+    /** Baggage alone is no trace, and neither is what can not be read. */
+    private boolean hasSpan(Map<String, String> headers) {
+        return Span.fromContext(propagator.extract(Context.root(), headers, HEADERS))
+                .getSpanContext()
+                .isValid();
     }
 
     private SpanBuilder builder(String operation, String topic) {

@@ -4,21 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.ConsumerGroup;
+import dev.trunkline.LogMessage;
 import dev.trunkline.Message;
+import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.UnknownTopicException;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TracerProvider;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Scope;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.context.propagation.TextMapPropagator;
 import io.opentelemetry.sdk.testing.junit5.OpenTelemetryExtension;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -158,6 +167,64 @@ class TracingTest {
         SpanData handled = await("process orders", 1).getFirst();
         assertThat(handled.getTraceId()).isEqualTo("0af7651916cd43dd8448eb211c80319c");
         assertThat(handled.getParentSpanId()).isEqualTo("b7ad6b7169203331");
+    }
+
+    @Test
+    void baggage_alone_and_what_can_not_be_read_is_no_context() throws Exception {
+        OpenTelemetry both = new OpenTelemetry() {
+            @Override
+            public TracerProvider getTracerProvider() {
+                return TELEMETRY.getOpenTelemetry().getTracerProvider();
+            }
+
+            @Override
+            public ContextPropagators getPropagators() {
+                return ContextPropagators.create(TextMapPropagator.composite(
+                        W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance()));
+            }
+        };
+        try (Trunkline other =
+                place.options().observer(new TrunklineTracing(both)).open()) {
+            SpanData caller = inside(() -> other.publisher()
+                    .publishAll(List.of(
+                            Message.of("orders", "1").withHeader("baggage", "tenant=shop"),
+                            Message.of("orders", "2").withHeader("traceparent", "00-nonsense-01"),
+                            Message.of("orders", "3").withHeader("mine", "stays"))));
+            group();
+            goesOn(caller, 3);
+        }
+        assertThat(pulled())
+                .extracting(message -> message.headers().getOrDefault("baggage", "none"))
+                .containsExactlyInAnyOrder("tenant=shop", "none", "none");
+    }
+
+    private List<LogMessage> pulled() {
+        PullConsumer<String> consumer = trunkline.pull("look", "orders", String.class, PullOptions.fromBeginning());
+        List<LogMessage> found = new ArrayList<>();
+        consumer.pop(10, Duration.ofSeconds(30))
+                .ifPresent(batch -> batch.deliveries().forEach(each -> found.add(each.message())));
+        consumer.pop(10, Duration.ofSeconds(30))
+                .ifPresent(batch -> batch.deliveries().forEach(each -> found.add(each.message())));
+        return found;
+    }
+
+    @Test
+    void to_what_is_redriven() throws Exception {
+        SpanData caller = inside(() -> trunkline.publisher().publish(Message.of("orders", "m")));
+        ConsumerGroup<String> group = trunkline
+                .createConsumerGroup("billing", "orders", String.class)
+                .addConsumer("a", delivery -> {
+                    inHandlers.add(Span.current().getSpanContext().getTraceId());
+                    if (inHandlers.size() == 1) {
+                        throw new IllegalStateException("the first time");
+                    }
+                })
+                .start(SubscriptionOptions.fromBeginning()
+                        .withRetry(new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1))));
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> group.deadLetters().redriveAll() == 1);
+        goesOn(caller, 2);
     }
 
     @Test

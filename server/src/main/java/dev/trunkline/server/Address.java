@@ -9,7 +9,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.Driver;
 import org.postgresql.PGConnection;
 
 /**
@@ -20,6 +22,10 @@ import org.postgresql.PGConnection;
 public record Address(String url, String user, String password, String schema) {
 
     private static final String DRIVER = "jdbc:postgresql:";
+    /** The password in {@code //user:password@host}. After a port an @ may stand in what follows the question mark. */
+    private static final Pattern BEFORE_HOST = Pattern.compile("(//[^:/@\\s]*:)(?!\\d+(?:[,/][^@\\s]*)?\\?)\\S*@");
+
+    private static final Pattern PARAMETER = Pattern.compile("(?i)(password=)[^&\\s]*");
     private static final String UNDEFINED_TABLE = "42P01";
     private static final String UNDEFINED_SCHEMA = "3F000";
 
@@ -46,8 +52,10 @@ public record Address(String url, String user, String password, String schema) {
 
     /** A connection of its own. It leaves nothing behind at the server: a pooler may give that side of it to somebody else after each transaction. */
     public Connection connect() throws SQLException {
-        if (!url.startsWith(DRIVER)) {
-            throw new SQLException("it is not a JDBC URL of PostgreSQL, such as " + DRIVER + "//localhost:5432/shop.");
+        // Not the driver: it says all of what it can not parse, and takes a user and a password there for a host.
+        if (!url.startsWith(DRIVER) || BEFORE_HOST.matcher(url).find() || Driver.parseURL(url, null) == null) {
+            throw new SQLException("it is not a JDBC URL of PostgreSQL, such as " + DRIVER
+                    + "//localhost:5432/shop, with user and password by themselves.");
         }
         Connection connection = DriverManager.getConnection(url, user, password);
         connection.unwrap(PGConnection.class).setPrepareThreshold(0);
@@ -68,8 +76,20 @@ public record Address(String url, String user, String password, String schema) {
         }
     }
 
+    /** A text without the passwords of URLs in it. */
+    public static String masked(String text) {
+        String parameters = PARAMETER.matcher(text).replaceAll("$1...");
+        return BEFORE_HOST.matcher(parameters).replaceAll("$1...@");
+    }
+
+    /** The URL without its password. */
+    public String maskedUrl() {
+        // The driver takes spaces: in a password they do not end it.
+        return masked(url.replace(' ', '+'));
+    }
+
     @Override
     public String toString() {
-        return url.replaceAll("(?i)(password=)[^&]*", "$1...") + " as " + user;
+        return maskedUrl() + " as " + user;
     }
 }

@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
 final class ConsumeCommand implements Callable<Integer> {
 
     private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_LEASE = Duration.ofDays(1);
     private static final int LARGEST_BATCH = 100;
 
     @Spec
@@ -60,7 +61,8 @@ final class ConsumeCommand implements Callable<Integer> {
             names = "--lease",
             paramLabel = "DURATION",
             defaultValue = "PT30S",
-            description = "After so long, what was taken and not printed comes again: PT30S by default.")
+            description =
+                    "So long after this process has died, what it had taken and not printed comes again: PT30S by default.")
     Duration lease = Duration.ofSeconds(30);
 
     @Option(names = "--json", description = "Print messages as JSON, with all that belongs to them.")
@@ -71,8 +73,9 @@ final class ConsumeCommand implements Callable<Integer> {
         if (count < 0) {
             throw new ParameterException(command.commandLine(), "--count is " + count + ": use zero or more");
         }
-        if (!lease.isPositive()) {
-            throw new ParameterException(command.commandLine(), "--lease is " + lease + ": use more than zero");
+        if (!lease.isPositive() || lease.compareTo(LONGEST_LEASE) > 0) {
+            throw new ParameterException(
+                    command.commandLine(), "--lease is " + lease + ": use more than zero, and a day at most");
         }
         Start start = start();
         PrintWriter out = command.commandLine().getOut();
@@ -84,7 +87,8 @@ final class ConsumeCommand implements Callable<Integer> {
             while (left > 0 && interrupts.stop().getCount() > 0 && !out.checkError()) {
                 Optional<Batch<byte[]>> batch = messages.pop((int) Math.min(left, LARGEST_BATCH), lease, PATIENCE);
                 if (batch.isPresent()) {
-                    left -= print(batch.get(), messages, out);
+                    Batch<byte[]> taken = batch.get();
+                    left -= new Lease(messages, taken.token(), lease).during(() -> print(taken, messages, out));
                 }
             }
         }

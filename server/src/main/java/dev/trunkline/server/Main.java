@@ -15,6 +15,7 @@ import dev.trunkline.server.topics.TopicsCommand;
 import dev.trunkline.server.verify.VerifyCommand;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -72,7 +73,21 @@ public final class Main {
         if (!Logs.choose()) {
             System.exit(ExitCode.USAGE);
         }
+        if (!isReadable(arguments)) {
+            System.exit(ExitCode.USAGE);
+        }
         System.exit(commandLine(Terminal.ofProcess()).execute(arguments));
+    }
+
+    /** What the locale has no characters for, the JVM has replaced by others. */
+    private static boolean isReadable(String[] arguments) {
+        String encoding = System.getProperty("sun.jnu.encoding", "UTF-8");
+        if (encoding.equalsIgnoreCase("UTF-8") || Stream.of(arguments).noneMatch(each -> each.contains("\uFFFD"))) {
+            return true;
+        }
+        System.err.println("trunkline: an argument has characters that this locale (" + encoding
+                + ") does not know: set LC_ALL=C.UTF-8, or another locale with UTF-8");
+        return false;
     }
 
     static CommandLine commandLine(Terminal terminal) {

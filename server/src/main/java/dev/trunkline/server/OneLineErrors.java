@@ -3,6 +3,7 @@ package dev.trunkline.server;
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.InvalidTopicException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
@@ -42,9 +43,11 @@ final class OneLineErrors implements IExecutionExceptionHandler, IParameterExcep
     }
 
     private void print(PrintWriter err, Exception e, String line) {
-        err.println("trunkline: " + line);
+        err.println("trunkline: " + Output.printable(Address.masked(line)));
         if (debug.getAsBoolean()) {
-            e.printStackTrace(err);
+            StringWriter trace = new StringWriter();
+            e.printStackTrace(new PrintWriter(trace, true));
+            err.print(Address.masked(trace.toString()));
         }
         err.flush();
     }

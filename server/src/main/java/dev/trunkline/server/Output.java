@@ -7,6 +7,8 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -15,7 +17,25 @@ public final class Output {
 
     private static final JsonMapper JSON = new JsonMapper();
 
+    private static final Pattern CONTROLS = Pattern.compile("[\\x00-\\x1f\\x7f-\\x9f]");
+
     private Output() {}
+
+    /** A text of somebody else's on one line, and without what would tell a terminal what to do: those characters are shown as in JSON. */
+    public static String printable(String text) {
+        return CONTROLS.matcher(text)
+                .replaceAll(control ->
+                        Matcher.quoteReplacement(escaped(control.group().charAt(0))));
+    }
+
+    private static String escaped(char control) {
+        return switch (control) {
+            case '\n' -> "\\n";
+            case '\r' -> "\\r";
+            case '\t' -> "\\t";
+            default -> "\\u%04x".formatted((int) control);
+        };
+    }
 
     /** On one line. */
     public static String json(Object value) {
@@ -29,7 +49,7 @@ public final class Output {
 
     private static String readable(LogMessage message) {
         return message.appendedAt() + "  " + place(message.partition(), message.priority(), message.offset()) + "  "
-                + (message.key() == null ? "-" : message.key()) + "  "
+                + (message.key() == null ? "-" : printable(message.key())) + "  "
                 + readable(message.payload(), message.contentType());
     }
 
@@ -43,9 +63,9 @@ public final class Output {
         return "partition " + partition + (priority == 0 ? "" : "/" + Priority.of(priority));
     }
 
-    /** What a message says, if it is text. */
+    /** What a message says, if it is text, on one line. */
     public static String readable(byte[] payload, String contentType) {
-        return text(payload).orElseGet(() -> "(" + payload.length + " bytes of " + contentType + ")");
+        return printable(text(payload).orElseGet(() -> "(" + payload.length + " bytes of " + contentType + ")"));
     }
 
     private static Map<String, @Nullable Object> fields(LogMessage message) {

@@ -11,18 +11,19 @@ public final class Progress implements AutoCloseable {
     private static final String CLEAR = "\r\033[K";
 
     private final PrintWriter err;
-    private final boolean shown;
+    private final Terminal terminal;
     private long next = System.nanoTime();
 
     public Progress(CommandSpec command) {
         this.err = command.commandLine().getErr();
-        this.shown = Terminal.of(command).present();
+        this.terminal = Terminal.of(command);
     }
 
     /** Shows a line, unless another was shown just now. */
     public void show(String line) {
-        if (shown && System.nanoTime() - next >= 0) {
-            err.print(CLEAR + line);
+        if (terminal.progress() && System.nanoTime() - next >= 0) {
+            // In the last column the cursor may be on the next line already.
+            err.print(CLEAR + Columns.cut(line, terminal.columns().getAsInt() - 1));
             err.flush();
             next = System.nanoTime() + PAUSE;
         }
@@ -30,7 +31,7 @@ public final class Progress implements AutoCloseable {
 
     /** Makes room for something that stays. */
     public void clear() {
-        if (shown) {
+        if (terminal.progress()) {
             err.print(CLEAR);
             err.flush();
         }

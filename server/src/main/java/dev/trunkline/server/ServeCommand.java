@@ -8,10 +8,14 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,6 +31,8 @@ import picocli.CommandLine.Spec;
             "Without --url, on a PostgreSQL of its own, whose data stays in --data."
         })
 final class ServeCommand implements Callable<Integer> {
+
+    private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
 
     @Spec
     CommandSpec command = CommandSpec.create();
@@ -147,6 +153,9 @@ final class ServeCommand implements Callable<Integer> {
     @Nullable
     Path config;
 
+    @Option(names = "--json", description = "Print where it listens, and the first key, as one JSON object.")
+    boolean json;
+
     @Override
     public Integer call() throws Exception {
         if (config != null) {
@@ -164,20 +173,39 @@ final class ServeCommand implements Callable<Integer> {
                 "trunkline-serve");
         Runtime.getRuntime().addShutdownHook(hook);
         try (Service service = start()) {
-            service.firstKey().ifPresent(key -> {
-                out.println("The first key, which may do everything. It is shown once:");
-                out.println("  " + key);
-            });
-            out.println("Trunkline on " + service + " listens at " + service.url());
-            service.access()
-                    .ifPresent(
-                            access -> out.println("Look at it with other commands: " + access + " ./trunkline doctor"));
+            log.info("on {}, listens at {}", service, service.url());
+            if (json) {
+                out.println(Output.json(fields(service)));
+            } else {
+                print(service, out);
+            }
             out.flush();
             stop.await();
+            log.info("stops");
         } finally {
+            log.info("stopped");
             stopped.countDown();
         }
         return 0;
+    }
+
+    private static Map<String, String> fields(Service service) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        fields.put("url", service.url());
+        fields.put("database", service.toString());
+        service.firstKey().ifPresent(key -> fields.put("firstKey", key));
+        service.access().ifPresent(access -> fields.put("access", access));
+        return fields;
+    }
+
+    private static void print(Service service, PrintWriter out) {
+        service.firstKey().ifPresent(key -> {
+            out.println("The first key, which may do everything. It is shown once:");
+            out.println("  " + key);
+        });
+        out.println("Trunkline on " + service + " listens at " + service.url());
+        service.access()
+                .ifPresent(access -> out.println("Look at it with other commands: " + access + " ./trunkline doctor"));
     }
 
     private Service start() throws Exception {

@@ -30,7 +30,7 @@ public final class Table {
             numbers[i] |= cells[i] instanceof Number;
         }
         rows.add(Stream.of(cells)
-                .map(cell -> Objects.toString(cell, "").replaceAll("\\p{Cntrl}+", " "))
+                .map(cell -> Output.printable(Objects.toString(cell, "")))
                 .toList());
     }
 
@@ -55,7 +55,7 @@ public final class Table {
         for (int i = 0; i < widths.length; i++) {
             int column = i;
             widths[i] = Stream.concat(Stream.of(headings), rows.stream())
-                    .mapToInt(row -> length(row.get(column)))
+                    .mapToInt(row -> Columns.of(row.get(column)))
                     .max()
                     .orElse(0);
         }
@@ -91,18 +91,10 @@ public final class Table {
     private String line(List<String> cells, int[] widths) {
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < widths.length; i++) {
-            String cell = cut(cells.get(i), widths[i]);
-            String space = " ".repeat(widths[i] - length(cell));
+            String cell = Columns.cut(cells.get(i), widths[i]);
+            String space = " ".repeat(widths[i] - Columns.of(cell));
             line.append(i == 0 ? "" : BETWEEN).append(numbers[i] ? space + cell : cell + space);
         }
         return line.toString().stripTrailing();
-    }
-
-    private static String cut(String cell, int width) {
-        return length(cell) <= width ? cell : cell.substring(0, cell.offsetByCodePoints(0, width - 1)) + "…";
-    }
-
-    private static int length(String cell) {
-        return cell.codePointCount(0, cell.length());
     }
 }

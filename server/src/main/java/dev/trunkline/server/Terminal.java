@@ -10,9 +10,11 @@ import picocli.CommandLine.Model.UsageMessageSpec;
  *
  * @param present whether there is one
  * @param coloured whether it shows colours, and nobody has asked for none (NO_COLOR)
+ * @param redrawn whether what stands there can be written over
+ * @param progress whether that is so of standard error
  * @param columns how wide it is
  */
-public record Terminal(boolean present, boolean coloured, IntSupplier columns) {
+public record Terminal(boolean present, boolean coloured, boolean redrawn, boolean progress, IntSupplier columns) {
 
     /** No terminal: a file, or another program. */
     public static final Terminal NONE = new Terminal(false, false, () -> Integer.MAX_VALUE);
@@ -22,15 +24,24 @@ public record Terminal(boolean present, boolean coloured, IntSupplier columns) {
     private static final String YELLOW = "33";
     private static final String BOLD = "1";
 
-    /** That of this process. */
+    /** One that both outputs go to. */
+    Terminal(boolean present, boolean coloured, IntSupplier columns) {
+        this(present, coloured, present, present, columns);
+    }
+
+    /** That of this process. Of standard error only the launcher knows. */
     @SuppressWarnings("SystemConsoleNull") // it does in newer JDKs too: Main asks for it
     static Terminal ofProcess() {
-        return System.console() == null
-                ? NONE
-                : new Terminal(
-                        true,
-                        Ansi.AUTO.enabled(),
-                        () -> new UsageMessageSpec().autoWidth(true).width());
+        boolean present = System.console() != null;
+        boolean dumb = "dumb".equals(System.getenv("TERM"));
+        String error = System.getenv("TRUNKLINE_STDERR");
+        boolean progress = error == null ? present : error.equals("terminal");
+        return new Terminal(
+                present,
+                present && !dumb && Ansi.AUTO.enabled(),
+                present && !dumb,
+                progress && !dumb,
+                () -> new UsageMessageSpec().autoWidth(true).width());
     }
 
     /** That of a command. */

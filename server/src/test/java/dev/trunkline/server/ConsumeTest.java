@@ -3,6 +3,8 @@ package dev.trunkline.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.Message;
+import dev.trunkline.PullConsumer;
+import dev.trunkline.PullOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.rig.ChildJvm;
@@ -31,13 +33,7 @@ class ConsumeTest {
     private List<String> publish(TopicConfiguration topic, int count) {
         List<String> texts =
                 IntStream.range(0, count).mapToObj(i -> "message-" + i + "-").toList();
-        try (Trunkline trunkline = Trunkline.builder()
-                .url(
-                        Cli.postgres().jdbcUrl(database),
-                        Cli.postgres().user(),
-                        Cli.postgres().password())
-                .backgroundWork(false)
-                .open()) {
+        try (Trunkline trunkline = open()) {
             trunkline.topics().create(topic);
             texts.forEach(text -> trunkline.publisher().publish(Message.of(topic.name(), PADDING + text)));
         }
@@ -129,6 +125,38 @@ class ConsumeTest {
         assertThat(found).hasSize(3);
         consumeTheRest(found, all);
         assertThat(found).containsExactlyInAnyOrderElementsOf(all);
+    }
+
+    @Test
+    void what_a_slow_reader_is_given_is_nobody_elses_meanwhile() throws Exception {
+        List<String> all = publish(TopicConfiguration.queue("orders").withPartitions(1), 100);
+        Set<String> found = new TreeSet<>();
+        try (ChildJvm child = ChildJvm.start(
+                Main.class,
+                Cli.at(database, "consume", "orders", "--from", "beginning", "--lease", "PT2S", "--count", "100"))) {
+            found.addAll(texts(Objects.requireNonNull(child.readLine())));
+            try (Trunkline trunkline = open()) {
+                PullConsumer<byte[]> other = trunkline.pull("", "orders", byte[].class, PullOptions.fromBeginning());
+                assertThat(other.pop(100, Duration.ofSeconds(30), Duration.ofSeconds(6)))
+                        .isEmpty();
+            }
+            for (String line = child.readLine(); line != null; line = child.readLine()) {
+                found.addAll(texts(line));
+            }
+            assertThat(child.waitFor()).isZero();
+        }
+        assertThat(found).containsExactlyInAnyOrderElementsOf(all);
+        assertThat(Cli.on(database, "lag", "--json").out()).contains("\"pending\":0");
+    }
+
+    private Trunkline open() {
+        return Trunkline.builder()
+                .url(
+                        Cli.postgres().jdbcUrl(database),
+                        Cli.postgres().user(),
+                        Cli.postgres().password())
+                .backgroundWork(false)
+                .open();
     }
 
     /** So many as are missing are there to be had; some that come may have been seen before. */

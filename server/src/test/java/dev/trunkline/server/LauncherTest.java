@@ -25,6 +25,24 @@ class LauncherTest {
     }
 
     @Test
+    void it_gives_java_a_locale_that_knows_all_characters_and_says_whether_errors_are_seen() throws Exception {
+        write("trunkline", Files.readString(Path.of("..", "trunkline")));
+        write("server/target/trunkline.jar", "");
+        write(
+                "jdk/bin/java",
+                "#!/bin/sh\nif [ \"$1\" = -version ]; then echo 'openjdk version \"21.0.1\"' >&2; else locale charmap; echo $LC_ALL $TRUNKLINE_STDERR; fi\n");
+        Program.assumeFound("locale");
+        String jdk = checkout.resolve("jdk").toString();
+        List<String> ascii =
+                Program.run(checkout, Map.of("TRUNKLINE_JAVA_HOME", jdk, "LC_ALL", "C"), "sh", "trunkline", "tail");
+        assertThat(ascii.getFirst()).isEqualTo("UTF-8");
+        assertThat(ascii.getLast()).endsWith(" file");
+        List<String> utf8 = Program.run(
+                checkout, Map.of("TRUNKLINE_JAVA_HOME", jdk, "LC_ALL", "C.UTF-8"), "sh", "trunkline", "tail");
+        assertThat(utf8).containsExactly("UTF-8", "C.UTF-8 file");
+    }
+
+    @Test
     void it_starts_where_there_is_no_home() throws Exception {
         write("trunkline", Files.readString(Path.of("..", "trunkline")));
         write("server/target/trunkline.jar", "");

@@ -78,6 +78,38 @@ class LettersTest {
     }
 
     @Test
+    void nothing_in_a_message_or_an_error_tells_the_terminal_what_to_do() {
+        String evil = "evil\033[2J\u009b1m\r\nforged";
+        try (Trunkline trunkline = open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("evil").withPartitions(1));
+            PullConsumer<String> group = trunkline.pull("g", "evil", String.class, PullOptions.fromBeginning());
+            trunkline.publisher().publish(Message.of("evil", evil).withKey(evil).withHeader("h", evil));
+            String token = group.pop(1, Duration.ofMinutes(1)).orElseThrow().token();
+            group.reject(token, List.of(0L), evil);
+        }
+        String id = mapper.readTree(out("dead-letters", "list", "g", "evil", "--json"))
+                .at("/0/id")
+                .asString();
+        for (List<String> command : List.of(
+                List.of("tail", "evil", "--from-beginning", "--count", "1"),
+                List.of("consume", "evil", "--group", "other", "--from", "beginning", "--count", "1"),
+                List.of("dead-letters", "list", "g", "evil"),
+                List.of("dead-letters", "show", "g", "evil", id),
+                List.of("explain", "g", "evil", "0@0"))) {
+            assertThat(out(command.toArray(String[]::new)))
+                    .as("%s", command)
+                    .doesNotContain("\033", "\u009b", "\r")
+                    .doesNotContain("\nforged");
+        }
+        assertThat(out("tail", "evil", "--from-beginning", "--count", "1"))
+                .contains("evil\\u001b[2J\\u009b1m\\r\\nforged");
+        assertThat(mapper.readTree(out("tail", "evil", "--from-beginning", "--count", "1", "--json"))
+                        .get("text")
+                        .asString())
+                .isEqualTo(evil);
+    }
+
+    @Test
     void they_are_redriven_by_number_or_all_and_told_before_what_that_does() {
         List<String> ids = ids();
         assertThat(out("redrive", "emails", "orders", "--all", "--dry-run"))

@@ -53,11 +53,15 @@ class LogsTest {
     record Order(int number) {}
 
     private ChildJvm serve(String format) {
+        return serve(format, "DEBUG");
+    }
+
+    private ChildJvm serve(String format, String level) {
         Path log = directory.resolve("log");
         return ChildJvm.start(
                 List.of("sh", "-c", "exec \"$@\" 2> " + log, "sh"),
                 Main.class,
-                Map.of("TRUNKLINE_LOG", format, "TRUNKLINE_LOG_LEVEL", "DEBUG"),
+                Map.of("TRUNKLINE_LOG", format, "TRUNKLINE_LOG_LEVEL", level),
                 "serve",
                 "--port",
                 "0",
@@ -101,8 +105,39 @@ class LogsTest {
                     .contains("TRUNKLINE_LOG is \"xml\": use text or json");
         }
         try (ChildJvm server = serve("text")) {
-            assertThat(logged(server)).isNotEmpty().allMatch(line -> line.matches("\\d\\d:\\d\\d:.*"));
+            assertThat(logged(server))
+                    .isNotEmpty()
+                    .allMatch(line -> line.matches("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:.*"));
         }
+    }
+
+    @Test
+    void a_level_that_there_is_not_is_refused_and_warning_is_one() throws Exception {
+        try (ChildJvm server = serve("text", "verbose")) {
+            assertThat(server.readLine()).isNull();
+            assertThat(server.waitFor()).isEqualTo(2);
+            assertThat(Files.readString(directory.resolve("log")))
+                    .hasLineCount(1)
+                    .contains("TRUNKLINE_LOG_LEVEL is \"verbose\": use off, error, warn");
+        }
+        try (ChildJvm server = serve("text", "warning")) {
+            assertThat(logged(server)).isEmpty();
+        }
+    }
+
+    @Test
+    void the_server_logs_that_it_starts_and_stops() throws Exception {
+        try (ChildJvm server = serve("text", "info")) {
+            assertThat(Objects.requireNonNull(server.readLine())).contains("listens at");
+            ProcessHandle.of(server.pid()).orElseThrow().destroy();
+            server.waitFor();
+        }
+        assertThat(Files.readAllLines(directory.resolve("log")))
+                .anyMatch(line -> line.contains("listens at http://"))
+                .anyMatch(line -> line.endsWith(" stops"))
+                .last()
+                .asString()
+                .endsWith(" stopped");
     }
 
     @Test

@@ -56,6 +56,18 @@ class OutputTest {
     }
 
     @Test
+    void what_would_tell_a_terminal_what_to_do_is_shown_instead() {
+        assertThat(Output.printable("a\tb\r\n\033]0;title\007\u009b2J\u007f"))
+                .isEqualTo("a\\tb\\r\\n\\u001b]0;title\\u0007\\u009b2J\\u007f");
+        assertThat(Output.printable("grüße \\ $1 注文 🚀")).isEqualTo("grüße \\ $1 注文 🚀");
+        for (int control = 0; control < 0xA0; control++) {
+            if (Character.isISOControl(control)) {
+                assertThat(Output.printable("x" + (char) control)).matches("x\\\\([nrt]|u00..)");
+            }
+        }
+    }
+
+    @Test
     void texts_that_were_spoilt_somewhere_are_judged_as_java_does() {
         Random random = new Random(11);
         byte[] text = "a key \u00fc \u20ac \ud83d\ude80 \ufffd end".getBytes(StandardCharsets.UTF_8);

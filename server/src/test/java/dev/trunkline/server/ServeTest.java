@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.awaitility.Awaitility;
@@ -30,6 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** {@code trunkline serve}, as a process of its own. */
 @Timeout(180)
@@ -93,6 +96,26 @@ class ServeTest {
         assertThat(new String(keys.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .containsPattern("1 +first +READ,PUBLISH,CONSUME,ADMIN");
         assertThat(keys.waitFor()).isZero();
+    }
+
+    @Test
+    void a_program_gets_the_first_key_and_the_address_as_one_object() throws Exception {
+        String[] arguments = Cli.at(Cli.freshDatabase(), "serve", "--port", "0", "--json");
+        Path file = directory.resolve("serve.yaml");
+        Files.writeString(file, "host: 127.0.0.1\n");
+        String[] withFile = Stream.concat(Stream.of(arguments), Stream.of("--config", file.toString()))
+                .toArray(String[]::new);
+        assertThat(said(arguments).has("firstKey")).isTrue();
+        assertThat(said(withFile).has("firstKey")).isFalse();
+    }
+
+    private static JsonNode said(String... arguments) throws Exception {
+        try (ChildJvm server = ChildJvm.start(Main.class, arguments)) {
+            JsonNode said = new JsonMapper().readTree(Objects.requireNonNull(server.readLine()));
+            assertThat(status(request(said.get("url").asString() + "/v1/topics")))
+                    .isEqualTo(401);
+            return said;
+        }
     }
 
     @Test

@@ -59,15 +59,26 @@ class TableTest {
     @Test
     void a_cell_can_not_break_its_line_or_tell_the_terminal_what_to_do() {
         Table table = new Table("ERROR");
-        table.row("first\r\n\033[2Jsecond");
-        assertThat(lines(Terminal.NONE, table)).containsExactly("ERROR", "first [2Jsecond");
+        table.row("first\r\n\033[2Jsecond\u009b1m");
+        assertThat(lines(Terminal.NONE, table)).containsExactly("ERROR", "first\\r\\n\\u001b[2Jsecond\\u009b1m");
     }
 
     @Test
     void half_a_character_is_never_left() {
         Table table = new Table("NAME");
         table.row("😀".repeat(20));
-        assertThat(lines(new Terminal(true, false, () -> 10), table).get(1)).isEqualTo("😀".repeat(9) + "…");
+        assertThat(lines(new Terminal(true, false, () -> 10), table).get(1)).isEqualTo("😀".repeat(4) + "…");
+    }
+
+    @Test
+    void columns_are_those_of_the_terminal() {
+        Table table = new Table("NAME", "WHAT");
+        table.row("注文", "x");
+        table.row("e\u0301te", "x");
+        table.row("orders", "x");
+        assertThat(lines(Terminal.NONE, table))
+                .containsExactly("NAME    WHAT", "注文    x", "e\u0301te     x", "orders  x");
+        assertThat(Columns.of("👩🏽 ｱ한ａ")).isEqualTo(10);
     }
 
     @Test
@@ -90,6 +101,18 @@ class TableTest {
         Cli.Result shown = Cli.run(
                 new Terminal(true, false, () -> 80), new StringWriter(), Cli.at(Cli.freshDatabase(), "migrate"));
         assertThat(shown.err()).contains("bringing schema trunkline up to date");
+        Terminal narrow = new Terminal(true, false, () -> 20);
+        assertThat(Cli.run(narrow, new StringWriter(), Cli.at(Cli.freshDatabase(), "migrate"))
+                        .err())
+                .contains("\r\033[Kbringing schema tr…");
+        Terminal onlyOut = new Terminal(true, false, true, false, () -> 80);
+        assertThat(Cli.run(onlyOut, new StringWriter(), Cli.at(Cli.freshDatabase(), "migrate"))
+                        .err())
+                .isEmpty();
+        Terminal onlyErr = new Terminal(false, false, false, true, () -> 80);
+        assertThat(Cli.run(onlyErr, new StringWriter(), Cli.at(Cli.freshDatabase(), "migrate"))
+                        .err())
+                .contains("bringing schema");
         assertThat(Cli.on(database, "verify").err()).isEmpty();
     }
 }

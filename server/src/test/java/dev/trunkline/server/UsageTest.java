@@ -3,9 +3,11 @@ package dev.trunkline.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.trunkline.rig.ChildJvm;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class UsageTest {
@@ -55,6 +57,7 @@ class UsageTest {
                 List.of("tail", "t", "--count", "-1", "--url", "jdbc:postgresql:x"),
                 List.of("consume", "t", "--count", "-1", "--url", "jdbc:postgresql:x"),
                 List.of("consume", "t", "--lease", "PT0S", "--url", "jdbc:postgresql:x"),
+                List.of("consume", "t", "--lease", "P2D", "--url", "jdbc:postgresql:x"),
                 List.of("keys"),
                 List.of("keys", "create", "me", "--url", "jdbc:postgresql:x"),
                 List.of("bench", "--anything"),
@@ -133,10 +136,112 @@ class UsageTest {
     }
 
     @Test
+    void the_password_of_a_url_is_never_shown() {
+        for (String url : List.of(
+                "jdbc:postgresql://127.0.0.1:1/shop?password=secret&ssl=false",
+                "jdbc:postgresql://127.0.0.1:1/shop?user=me&password=a secret",
+                "jdbc:postgresql://127.0.0.1:port/shop?password=secret",
+                "jdbc:postgresql://127.0.0.1:1/shop?password=%secret",
+                "jdbc:postgresql://me:secret@127.0.0.1:1/shop",
+                "postgres://me:secret@127.0.0.1:1/shop",
+                "postgres://me:7/secret@127.0.0.1:1/shop",
+                "127.0.0.1:1/shop?password=secret")) {
+            for (List<String> command : List.of(
+                    List.of("migrate"),
+                    List.of("demo"),
+                    List.of("demo", "--json"),
+                    List.of("doctor", "--debug"),
+                    List.of("serve", "--port", "0"))) {
+                List<String> arguments = new ArrayList<>(command);
+                arguments.addAll(List.of("--url", url));
+                Cli.Result result = Cli.run(arguments.toArray(String[]::new));
+                assertThat(result.code()).as("%s", arguments).isEqualTo(1);
+                assertThat(result.out() + result.err())
+                        .as("%s", arguments)
+                        .contains("127.0.0.1")
+                        .doesNotContain("secret");
+            }
+        }
+        assertThat(Cli.run("topics", "list", "jdbc:postgresql://me:secret@h/shop")
+                        .err())
+                .contains("//me:...@h/shop")
+                .doesNotContain("secret");
+    }
+
+    @Test
+    void what_is_no_password_stays() {
+        for (String url : List.of(
+                "jdbc:postgresql://db:5432/shop?user=me@db",
+                "jdbc:postgresql://one:5432,two:5433/shop?user=me@db",
+                "jdbc:postgresql://db/shop")) {
+            assertThat(Address.of(url, "me", null, "trunkline")).hasToString(url + " as me");
+        }
+    }
+
+    @Test
+    void the_driver_logs_nothing_of_a_url_that_it_can_not_parse() throws Exception {
+        try (ChildJvm child = ChildJvm.start(
+                List.of("sh", "-c", "exec \"$@\" 2>&1", "sh"),
+                Main.class,
+                Map.of(),
+                "migrate",
+                "--url",
+                "jdbc:postgresql://me:secret@127.0.0.1/shop")) {
+            assertThat(child.readLine()).startsWith("trunkline: can not connect to jdbc:postgresql://me:...@127.0.0.1");
+            assertThat(child.readLine()).isNull();
+        }
+    }
+
+    @Test
+    void an_argument_that_the_locale_can_not_say_is_refused() {
+        Map<String, String> ascii = Map.of("LC_ALL", "C");
+        try (ChildJvm child = ChildJvm.start(
+                List.of("sh", "-c", "exec \"$@\" \"$(printf 'gr\\303\\274n')\" 2>&1", "sh"),
+                Main.class,
+                ascii,
+                "publish",
+                "t")) {
+            assumeTrue(!System.getProperty("os.name").startsWith("Mac"), "there it is UTF-8 always");
+            assertThat(child.readLine())
+                    .startsWith("trunkline: an argument has characters that this locale (")
+                    .contains("LC_ALL");
+            assertThat(child.readLine()).isNull();
+        }
+        try (ChildJvm child = ChildJvm.start(List.of(), Main.class, ascii, "--version")) {
+            assertThat(child.readLine()).startsWith("trunkline");
+        }
+    }
+
+    @Test
     void a_wrong_password_gives_one_clear_line() {
         Cli.Result result = Cli.run("topics", "list", "--url", Cli.postgres().jdbcUrl(), "--user", "nobody");
         assertThat(result.code()).isEqualTo(1);
         assertThat(result.err()).hasLineCount(1).contains("nobody", "--password");
+    }
+
+    @Test
+    void a_value_that_can_not_be_exits_2_and_what_is_not_there_exits_1() {
+        String database = Cli.freshDatabase();
+        Cli.on(database, "migrate");
+        Cli.on(database, "topics", "create", "orders", "--max-payload-bytes", "10");
+        for (List<String> wrong : List.of(
+                List.of("topics", "create", "a\nb"),
+                List.of("topics", "create", "other", "--partitions", "0"),
+                List.of("publish", "orders", "longer than ten"),
+                List.of("publish", "orders", "x", "--key", "k".repeat(10_000)),
+                List.of("consume", "orders", "--lease", "P2D"))) {
+            Cli.Result result = Cli.on(database, wrong.toArray(String[]::new));
+            assertThat(result.code()).as("%s: %s", wrong, result.err()).isEqualTo(2);
+        }
+        for (List<String> missing : List.of(
+                List.of("publish", "nowhere", "x"),
+                List.of("topics", "create", "orders"),
+                List.of("lag", "nobody", "orders"),
+                List.of("explain", "nobody", "orders", "0@0"),
+                List.of("groups", "pause", "nobody", "orders"))) {
+            Cli.Result result = Cli.on(database, missing.toArray(String[]::new));
+            assertThat(result.code()).as("%s: %s", missing, result.err()).isEqualTo(1);
+        }
     }
 
     @Test

@@ -2,12 +2,14 @@ package dev.trunkline.server.demo;
 
 import static dev.trunkline.server.demo.Proof.number;
 
+import dev.trunkline.server.Columns;
 import dev.trunkline.server.demo.Books.Group;
 import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 
 /** A table of the groups that is drawn again and again on a terminal, elsewhere a line every now and then; and what happens. */
@@ -15,15 +17,17 @@ final class Board {
 
     private final PrintWriter out;
     private final boolean terminal;
+    private final IntSupplier columns;
     private final long start = System.nanoTime();
     private final ReentrantLock writing = new ReentrantLock();
     private final Map<String, Long> doneBefore = new HashMap<>();
     private double shown;
     private String table = "";
 
-    Board(PrintWriter out, boolean terminal) {
+    Board(PrintWriter out, boolean terminal, IntSupplier columns) {
         this.out = out;
         this.terminal = terminal;
+        this.columns = columns;
     }
 
     /** How often to show the groups. */
@@ -45,8 +49,17 @@ final class Board {
         String partitions = holders.entrySet().stream()
                 .map(holder -> holder.getValue() + " in process " + holder.getKey())
                 .collect(Collectors.joining(", "));
-        write("%4.0f s   partitions: %s%s%n".formatted(now, partitions, rows), terminal);
+        String drawn = "%4.0f s   partitions: %s%s%n".formatted(now, partitions, rows);
+        write(terminal ? cut(drawn) : drawn, terminal);
         shown = now;
+    }
+
+    /** A line that the terminal wraps would be two when they are counted to be drawn again. */
+    private String cut(String drawn) {
+        int most = columns.getAsInt() - 1;
+        return drawn.lines()
+                .map(line -> Columns.cut(line, most) + System.lineSeparator())
+                .collect(Collectors.joining());
     }
 
     private String rate(Group group, double seconds) {

@@ -5,6 +5,7 @@ import ch.qos.logback.classic.Logger;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.Interrupts;
 import dev.trunkline.server.Output;
+import dev.trunkline.server.Terminal;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,7 +86,6 @@ public final class DemoCommand implements Callable<Integer> {
         return data == null ? Place.temporary() : Place.at(data);
     }
 
-    @SuppressWarnings("SystemConsoleNull") // it does in newer JDKs too: Main asks for it
     private int run(Place place, CountDownLatch stop, PrintWriter out) throws Exception {
         // What the groups warn of is the demo's own doing, and told by its proof.
         ((Logger) LoggerFactory.getLogger("dev.trunkline.consume")).setLevel(Level.OFF);
@@ -95,7 +95,8 @@ public final class DemoCommand implements Callable<Integer> {
             Path notes = Files.createTempDirectory("trunkline-demo-");
             out.println("What the handlers do is noted in " + notes);
             Books books = new Books(place.address(), trunkline.codec());
-            Board board = new Board(out, System.console() != null);
+            Terminal terminal = Terminal.of(command);
+            Board board = new Board(out, json ? terminal.progress() : terminal.redrawn(), terminal.columns());
             Demo demo = new Demo(place.address(), trunkline, notes, books, board, stop);
             List<Proof.Line> proof = Proof.of(demo.run(Duration.ofSeconds(seconds)));
             long wrong = proof.stream().filter(line -> !line.holds()).count();

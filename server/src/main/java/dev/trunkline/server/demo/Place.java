@@ -39,7 +39,7 @@ record Place(Address address, @Nullable EmbeddedPostgres postgres, boolean stays
     String access() {
         return "TRUNKLINE_URL='%s' TRUNKLINE_USER=%s TRUNKLINE_SCHEMA=%s%s"
                 .formatted(
-                        address.url(),
+                        address.maskedUrl(),
                         address.user(),
                         address.schema(),
                         postgres == null ? "" : " TRUNKLINE_PASSWORD=" + address.password());

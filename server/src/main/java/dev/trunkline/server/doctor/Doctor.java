@@ -17,6 +17,8 @@ import org.postgresql.PGNotification;
 /** All checks. */
 final class Doctor {
 
+    static final String SCHEMA = "schema";
+
     private static final int OLDEST = 15;
     private static final int NEWEST = 18;
     private static final Duration SKEW = Duration.ofSeconds(2);
@@ -54,7 +56,7 @@ final class Doctor {
                     NOTHING,
                     found("settings")),
             new Check(
-                    "schema",
+                    SCHEMA,
                     "the library refuses to open a schema that is not its own version",
                     "run trunkline migrate, or use a newer trunkline if the schema is newer",
                     READER,

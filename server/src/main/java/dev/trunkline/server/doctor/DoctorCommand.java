@@ -72,7 +72,13 @@ public final class DoctorCommand implements Callable<Integer> {
             all.forEach(diagnosis -> print(diagnosis, out));
         }
         out.flush();
-        return all.stream().anyMatch(diagnosis -> diagnosis.state() == State.WRONG) ? 1 : 0;
+        return all.stream().anyMatch(DoctorCommand::isBad) ? 1 : 0;
+    }
+
+    /** Where not even the schema can be looked at, all that was not found means nothing. */
+    private static boolean isBad(Diagnosis diagnosis) {
+        return diagnosis.state() == State.WRONG
+                || (diagnosis.state() == State.NOT_CHECKED && diagnosis.check().equals(Doctor.SCHEMA));
     }
 
     private void print(Diagnosis diagnosis, PrintWriter out) {
@@ -84,8 +90,8 @@ public final class DoctorCommand implements Callable<Integer> {
             case WRONG -> {
                 diagnosis
                         .found()
-                        .forEach(
-                                each -> out.printf(LINE, terminal.red("wrong      "), diagnosis.check() + ": " + each));
+                        .forEach(each -> out.printf(
+                                LINE, terminal.red("wrong      "), diagnosis.check() + ": " + Output.printable(each)));
                 out.println(INDENT + "it means: " + diagnosis.meaning());
                 out.println(INDENT + "do: " + diagnosis.advice());
             }

@@ -99,14 +99,22 @@ public final class DeadLettersCommand {
         out.printf("dead letter %d%s%n", letter.id(), letter.decided() ? ", which is to be redriven or discarded" : "");
         out.printf(
                 "message %d at %s, key %s%n",
-                letter.messageId(), Output.place(letter.partition(), letter.priority(), letter.offset()), letter.key());
-        letter.headers().forEach((name, value) -> out.println("header " + name + ": " + value));
+                letter.messageId(), Output.place(letter.partition(), letter.priority(), letter.offset()), key(letter));
+        letter.headers().forEach((name, value) -> out.println(Output.printable("header " + name + ": " + value)));
         out.println(Output.readable(letter.payload(), letter.contentType()));
-        out.printf("given up at %s after %d attempts: %s%n", letter.buriedAt(), letter.attempts(), letter.error());
-        if (!letter.stack().isBlank()) {
-            out.println(letter.stack().stripTrailing());
-        }
-        letter.history().forEach(line -> out.println("  " + line));
+        out.printf(
+                "given up at %s after %d attempts: %s%n",
+                letter.buriedAt(), letter.attempts(), Output.printable(letter.error()));
+        letter.stack()
+                .stripTrailing()
+                .lines()
+                .map(line -> Output.printable(line.replace("\t", "    ")))
+                .forEach(out::println);
+        letter.history().forEach(line -> out.println("  " + Output.printable(line)));
+    }
+
+    private static String key(DeadLetter letter) {
+        return letter.key() == null ? "-" : Output.printable(letter.key());
     }
 
     private static Map<String, @Nullable Object> fields(DeadLetter letter) {

@@ -67,7 +67,7 @@ public final class ExplainCommand implements Runnable {
                 out.println(Output.json(facts));
                 return;
             }
-            facts.forEach(fact -> out.printf("%-16s %s%n", fact.fact(), fact.detail()));
+            facts.forEach(fact -> out.printf("%-16s %s%n", fact.fact(), Output.printable(fact.detail())));
             out.flush();
         }
     }

@@ -161,7 +161,7 @@ public final class LagCommand implements Callable<Integer> {
             out.flush();
             return;
         }
-        if (watch != null && Terminal.of(command).present()) {
+        if (watch != null && Terminal.of(command).redrawn()) {
             out.print(CLEAR);
         }
         Table table = partitions

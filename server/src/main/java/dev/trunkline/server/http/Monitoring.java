@@ -21,6 +21,17 @@ final class Monitoring implements AutoCloseable {
 
     private static final String PATH = "/metrics";
 
+    /** A pull may wait for half a minute. */
+    private static final Duration[] BUCKETS = {
+        Duration.ofMillis(5),
+        Duration.ofMillis(25),
+        Duration.ofMillis(100),
+        Duration.ofMillis(500),
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(10),
+        Duration.ofSeconds(31)
+    };
+
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final TrunklineMetrics metrics = new TrunklineMetrics(registry);
     private final JvmGcMetrics collections = new JvmGcMetrics();
@@ -63,6 +74,7 @@ final class Monitoring implements AutoCloseable {
         Timer.builder("trunkline.http.requests")
                 .description("Requests")
                 .tags("method", method, "route", route, "status", Integer.toString(status))
+                .serviceLevelObjectives(BUCKETS)
                 .register(registry)
                 .record(took);
     }

@@ -34,7 +34,9 @@ public final class VerifyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TOPIC", arity = "0..*", description = "Only these; without any, all.")
     List<String> topics = List.of();
 
-    @Option(names = "--json", description = "Print what is found as JSON, one a line.")
+    @Option(
+            names = "--json",
+            description = "Print what is found as JSON, one a line, and what was looked at on the last one.")
     boolean json;
 
     @Override
@@ -49,16 +51,14 @@ public final class VerifyCommand implements Callable<Integer> {
                     address,
                     finding -> {
                         progress.clear();
-                        out.println(json ? Output.json(finding) : finding.text());
+                        out.println(json ? Output.json(finding) : Output.printable(finding.text()));
                         out.flush();
                     },
                     progress::show);
             Auditor.Tally tally = auditor.run(topics);
             progress.clear();
-            if (!json) {
-                out.println(tally);
-                out.flush();
-            }
+            out.println(json ? Output.json(tally) : tally);
+            out.flush();
             return tally.findings() == 0 ? 0 : 1;
         }
     }

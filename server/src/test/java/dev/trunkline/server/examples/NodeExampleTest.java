@@ -23,6 +23,11 @@ class NodeExampleTest {
     private static final String ACKNOWLEDGING =
             " where datname = current_database() and wait_event_type = 'Lock' and query like '%.ack(%'";
 
+    /** One of the seven customers whose orders are in one batch with those of others. */
+    private static final String NOT_ALONE = """
+            select 'customer ' || min(n) from generate_series(0, 6) n
+            group by trunkline.partition_of('customer ' || n, 4) having count(*) > 1 limit 1""";
+
     private final Shop shop;
 
     @TempDir
@@ -34,19 +39,7 @@ class NodeExampleTest {
 
     @Test
     void a_consumer_is_killed_midway_and_each_order_has_one_invoice() throws Exception {
-        Program.assumeFound("node", "npm");
-        Path example = Shop.copy("node", directory);
-        Program.assumeEndsWell(example, "no registry of npm answers", "npm", "view", "pg", "version");
-        Program.run(
-                example,
-                Map.of(),
-                "npm",
-                "install",
-                "--no-save",
-                "--no-package-lock",
-                "--no-audit",
-                "--no-fund",
-                "--loglevel=error");
+        Path example = installed();
         Map<String, String> environment = new HashMap<>(shop.environment());
         environment.put("LEASE", "1 second");
         Program.run(example, environment, "node", "setup.js");
@@ -74,6 +67,48 @@ class NodeExampleTest {
         assertThat(shop.query("select pending, dead_letters from trunkline.groups"))
                 .containsExactly("0|0");
         assertThat(shop.query("select * from trunkline.open_batches")).isEmpty();
+    }
+
+    @Test
+    void of_a_batch_in_which_one_fails_one_is_given_up_and_the_rest_does_not_wait_for_that() throws Exception {
+        Path example = installed();
+        Program.run(example, shop.environment(), "node", "setup.js");
+        try (Connection connection = shop.connect()) {
+            execute(connection, "alter table node_invoice add column written_at timestamptz default clock_timestamp()");
+        }
+        shop.query("select trunkline.publish('node-orders', 'poison'::text, key => (" + NOT_ALONE + "))");
+        Program.run(example, shop.environment(), "node", "producer.js", "28");
+        try (Program consumer = Program.start(example, shop.environment(), "node", "consumer.js")) {
+            await("a dead letter", "select count(*) > 0 from trunkline.dead_letters");
+            await("nothing to do", "select pending = 0 from trunkline.groups");
+            consumer.stop();
+            assertThat(consumer.waitFor()).as(consumer.output()).isZero();
+        }
+        assertThat(shop.query("select text from trunkline.dead_letters")).containsExactly("poison");
+        assertThat(shop.query("select count(*), count(distinct order_id) from node_invoice"))
+                .as("all but those of the customer whose key it stops")
+                .containsExactly("24|24");
+        assertThat(shop.query(
+                        "select max(written_at) < min(buried_at) from node_invoice cross join trunkline.dead_letters"))
+                .containsExactly("t");
+        assertThat(shop.query("select parked from trunkline.groups")).containsExactly("4");
+    }
+
+    private Path installed() throws Exception {
+        Program.assumeFound("node", "npm");
+        Path example = Shop.copy("node", directory);
+        Program.assumeEndsWell(example, "no registry of npm answers", "npm", "view", "pg", "version");
+        Program.run(
+                example,
+                Map.of(),
+                "npm",
+                "install",
+                "--no-save",
+                "--no-package-lock",
+                "--no-audit",
+                "--no-fund",
+                "--loglevel=error");
+        return example;
     }
 
     /**

@@ -118,7 +118,10 @@ class VerifyTest {
         assertThat(result.code()).as(result.out() + result.err()).isZero();
         assertThat(result.out()).isEqualToIgnoringNewLines("nothing wrong: 2 topics, 4 segments, 265 messages");
         assertThat(Cli.on(database, "verify", "orders").out()).contains("1 topics, 3 segments, 60 messages");
-        assertThat(Cli.on(database, "verify", "--json").out()).isEmpty();
+        assertThat(Cli.on(database, "verify", "--json").out())
+                .hasLineCount(1)
+                .startsWith("{\"topics\":")
+                .contains("\"findings\":0");
     }
 
     @Test
@@ -139,7 +142,9 @@ class VerifyTest {
         execute("delete from trunkline.segment_1 where partition = 0 and last_offset = 2");
         assertFound("topic orders partition 0 offsets 2 up to 3: missing from segment 1", "1 findings");
         assertThat(Cli.on(database, "verify", "--json").out())
-                .contains("\"topic\":\"orders\",\"partition\":0,\"priority\":0,\"from\":2,\"to\":3");
+                .contains("\"topic\":\"orders\",\"partition\":0,\"priority\":0,\"from\":2,\"to\":3")
+                .hasLineCount(2)
+                .contains("\"findings\":1}");
     }
 
     @Test
