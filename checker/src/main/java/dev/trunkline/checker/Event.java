@@ -100,8 +100,19 @@ public sealed interface Event {
     /** A row of business is in the database in the end. */
     record Business(long time, String topic, String value) implements Event {}
 
-    /** Something bad is done to the system. It is over when the call ends. */
-    record Fault(long time, String call, String name) implements Event {}
+    /**
+     * Something bad is done to the system. It is over when the call ends.
+     *
+     * @param victim the member that it is done to, if nobody else feels it
+     */
+    record Fault(
+            long time, String call, String name, @Nullable String victim) implements Event {
+
+        /** One that anybody may feel. */
+        public Fault(long time, String call, String name) {
+            this(time, call, name, null);
+        }
+    }
 
     /** Nothing is published from now on and no fault goes on: what is owed is to be handled soon. */
     record Stopped(long time) implements Event {}
@@ -109,7 +120,7 @@ public sealed interface Event {
     /** The line of this event. */
     default String line() {
         return switch (this) {
-            case Publish e -> join(e.time, word(e.way), e.call, e.topic, keyOf(e.key), e.value);
+            case Publish e -> join(e.time, word(e.way), e.call, e.topic, orEmpty(e.key), e.value);
             case End e -> join(e.time, word(e.outcome), e.call);
             case Start e ->
                 join(
@@ -122,10 +133,10 @@ public sealed interface Event {
                         e.topic,
                         e.partition,
                         e.offset,
-                        keyOf(e.key),
+                        orEmpty(e.key),
                         e.value);
             case Read e -> join(e.time, "read", e.reader, e.topic, e.partition, e.offset, e.value);
-            case Logged e -> join(e.time, "logged", e.topic, e.partition, e.offset, keyOf(e.key), e.value);
+            case Logged e -> join(e.time, "logged", e.topic, e.partition, e.offset, orEmpty(e.key), e.value);
             case First e -> join(e.time, "first", e.topic, e.partition, e.offset);
             case Cursor e -> join(e.time, "cursor", e.group, e.topic, e.partition, e.offset, e.reads);
             case From e -> join(e.time, "from", e.group, e.topic, e.partition, e.offset);
@@ -134,7 +145,7 @@ public sealed interface Event {
             case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset);
             case Effect e -> join(e.time, "effect", e.group, e.topic, e.partition, e.offset, e.epoch, e.value);
             case Business e -> join(e.time, "business", e.topic, e.value);
-            case Fault e -> join(e.time, "fault", e.call, e.name);
+            case Fault e -> join(e.time, "fault", e.call, e.name, orEmpty(e.victim));
             case Stopped e -> join(e.time, "stopped");
         };
     }
@@ -148,8 +159,8 @@ public sealed interface Event {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
-    private static String keyOf(@Nullable String key) {
-        return key == null ? "" : "=" + key;
+    private static String orEmpty(@Nullable String text) {
+        return text == null ? "" : "=" + text;
     }
 
     private static String join(long time, String kind, Object... fields) {
@@ -178,16 +189,26 @@ public sealed interface Event {
             long time = number();
             String kind = text();
             Event event = switch (kind) {
-                case "publish" -> new Publish(time, text(), text(), key(), text(), Way.PUBLISH);
-                case "later" -> new Publish(time, text(), text(), key(), text(), Way.LATER);
-                case "work" -> new Publish(time, text(), text(), key(), text(), Way.WORK);
+                case "publish" -> new Publish(time, text(), text(), textOrNull(), text(), Way.PUBLISH);
+                case "later" -> new Publish(time, text(), text(), textOrNull(), text(), Way.LATER);
+                case "work" -> new Publish(time, text(), text(), textOrNull(), text(), Way.WORK);
                 case "ok" -> new End(time, text(), Outcome.OK);
                 case "failed" -> new End(time, text(), Outcome.FAILED);
                 case "unknown" -> new End(time, text(), Outcome.UNKNOWN);
                 case "start" ->
-                    new Start(time, text(), text(), text(), number(), text(), partition(), number(), key(), text());
+                    new Start(
+                            time,
+                            text(),
+                            text(),
+                            text(),
+                            number(),
+                            text(),
+                            partition(),
+                            number(),
+                            textOrNull(),
+                            text());
                 case "read" -> new Read(time, text(), text(), partition(), number(), text());
-                case "logged" -> new Logged(time, text(), partition(), number(), key(), text());
+                case "logged" -> new Logged(time, text(), partition(), number(), textOrNull(), text());
                 case "first" -> new First(time, text(), partition(), number());
                 case "cursor" -> new Cursor(time, text(), text(), partition(), number(), number());
                 case "from" -> new From(time, text(), text(), partition(), number());
@@ -196,7 +217,7 @@ public sealed interface Event {
                 case "letter" -> new Letter(time, text(), text(), partition(), number());
                 case "effect" -> new Effect(time, text(), text(), partition(), number(), number(), text());
                 case "business" -> new Business(time, text(), text());
-                case "fault" -> new Fault(time, text(), text());
+                case "fault" -> new Fault(time, text(), text(), textOrNull());
                 case "stopped" -> new Stopped(time);
                 default -> throw wrong("no event is called \"" + kind + "\"");
             };
@@ -217,10 +238,10 @@ public sealed interface Event {
             return field;
         }
 
-        private @Nullable String key() {
+        private @Nullable String textOrNull() {
             String field = text();
             if (!field.isEmpty() && field.charAt(0) != '=') {
-                throw wrong("a key is empty, or follows a \"=\"");
+                throw wrong("a key or a victim is empty, or follows a \"=\"");
             }
             return field.isEmpty() ? null : field.substring(1);
         }

@@ -11,6 +11,7 @@ public final class Figures {
     long duplicates;
     long effects;
     long faults;
+    long mostOfOneFault;
 
     Figures() {}
 
@@ -43,6 +44,11 @@ public final class Figures {
         return duplicates;
     }
 
+    /** The most messages that came again because of one fault. */
+    public long mostOfOneFault() {
+        return mostOfOneFault;
+    }
+
     public long effects() {
         return effects;
     }
@@ -53,7 +59,7 @@ public final class Figures {
 
     @Override
     public String toString() {
-        return "%,d events; messages acknowledged %,d, failed %,d, unknown %,d; handled %,d, of these again %,d; effects %,d; faults %,d"
-                .formatted(events, acknowledged, failed, unknown, handled, duplicates, effects, faults);
+        return "%,d events; messages acknowledged %,d, failed %,d, unknown %,d; handled %,d, of these again %,d (for one fault at most %,d); effects %,d; faults %,d"
+                .formatted(events, acknowledged, failed, unknown, handled, duplicates, mostOfOneFault, effects, faults);
     }
 }

@@ -129,13 +129,17 @@ final class History {
 
     /** Something bad, while it went on. */
     static final class Fault {
-        final String name;
         final long began;
-        long ended = Long.MAX_VALUE;
+        /** The member that it was done to, if to one only. */
+        final @Nullable String victim;
 
-        Fault(String name, long began) {
-            this.name = name;
+        long ended = Long.MAX_VALUE;
+        /** What came again because of it. */
+        long duplicates;
+
+        Fault(long began, @Nullable String victim) {
             this.began = began;
+            this.victim = victim;
         }
     }
 
@@ -192,7 +196,7 @@ final class History {
     final Map<Stake, List<Cursor>> cursors = new TreeMap<>();
     final Map<Stake, List<Effect>> effects = new TreeMap<>();
     final Map<Partition, List<First>> firsts = new TreeMap<>();
-    final List<Fault> faults = new ArrayList<>();
+    final Faults faults = new Faults();
     /** Groups and the topics they have left. */
     final Map<String, List<String>> left = new HashMap<>();
 
@@ -274,6 +278,6 @@ final class History {
         effects.values()
                 .forEach(
                         list -> list.sort(Comparator.comparingLong(Effect::time).thenComparingLong(Effect::offset)));
-        faults.sort(Comparator.comparingLong(fault -> fault.began));
+        faults.sort();
     }
 }

@@ -127,7 +127,7 @@ final class Reader {
                 }
             }
             case Event.Fault e -> {
-                Fault fault = new Fault(e.name(), e.time());
+                Fault fault = new Fault(e.time(), wordOrNull(e.victim()));
                 history.faults.add(fault);
                 wait(e.call(), (time, outcome) -> fault.ended = time);
             }

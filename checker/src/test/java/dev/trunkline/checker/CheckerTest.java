@@ -28,6 +28,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -71,6 +72,18 @@ class CheckerTest {
     private static List<Event> again(long time, long epoch, int number) {
         String call = "again" + number + "@" + time;
         return List.of(start(time, call, epoch, number), new End(time + 10, call, Outcome.OK));
+    }
+
+    private static UnaryOperator<List<Event>> fault(long began, long ended, @Nullable String victim) {
+        String call = "fault@" + began;
+        return with(new Fault(began, call, "kill", victim), new End(ended, call, Outcome.OK));
+    }
+
+    /** Its handler did not live to tell, and so nothing was recorded. */
+    private static UnaryOperator<List<Event>> neverEnded(int number) {
+        return all(
+                without(event -> isEnd(event, "h" + number)),
+                without(event -> event instanceof Cursor cursor && cursor.offset() > number));
     }
 
     private Verdict check(List<Event> events) throws IOException {
@@ -442,6 +455,51 @@ class CheckerTest {
                         all(
                                 with(new Fault(10 * SECOND, "f", "kill"), new End(10 * SECOND + 1, "f", Outcome.OK)),
                                 with(again(12 * SECOND, 2, 9)))),
+                bad(
+                        "done long after one fault and long before the next",
+                        Invariant.C8,
+                        all(
+                                fault(0, 1, null),
+                                fault(13 * SECOND, 13 * SECOND + 1, null),
+                                with(again(14 * SECOND, 2, 9)))),
+                bad(
+                        "begun long after a fault, and its end is not known",
+                        Invariant.C8,
+                        all(neverEnded(9), fault(0, 5 * SECOND, null), with(again(14 * SECOND, 2, 9)))),
+                good(
+                        "begun before a fault, its end is not known, and a new owner comes much later",
+                        all(neverEnded(9), fault(10 * SECOND, 11 * SECOND, null), with(again(70 * SECOND, 2, 9)))),
+                good(
+                        "ended long after its owner was stopped, while a new one had it",
+                        all(
+                                neverEnded(9),
+                                fault(10 * SECOND, 11 * SECOND, null),
+                                with(new End(50 * SECOND, "h9", Outcome.OK)),
+                                with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "ended long after its owner was stopped, and then a new one had it",
+                        all(
+                                neverEnded(9),
+                                fault(10 * SECOND, 11 * SECOND, null),
+                                with(new End(50 * SECOND, "h9", Outcome.OK)),
+                                with(again(70 * SECOND, 2, 9)))),
+                bad(
+                        "twice after a fault that neither owner has felt",
+                        Invariant.C8,
+                        all(fault(10 * SECOND, 10 * SECOND + 1, "m3"), with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "twice after a fault of its owner",
+                        all(fault(10 * SECOND, 10 * SECOND + 1, "m1"), with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "twice after a fault of who then does it again",
+                        all(fault(10 * SECOND, 10 * SECOND + 1, "m2"), with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "twice after a long fault within which others came and went",
+                        all(
+                                fault(9 * SECOND, 13 * SECOND, null),
+                                fault(11 * SECOND, 11 * SECOND + 1, "m3"),
+                                fault(12 * SECOND + 1, 12 * SECOND + 2, "m3"),
+                                with(again(14 * SECOND, 2, 9)))),
                 // C9
                 bad("recorded before it was handled", Invariant.C9, with(new Cursor(9 * SECOND, "g", "t", 0, 10))),
                 bad(
@@ -479,6 +537,20 @@ class CheckerTest {
                                 without(event -> event instanceof Cursor),
                                 with(new Cursor(2 * SECOND, "g", "t", 0, 0, 7), new First(2 * SECOND, "t", 0, 7)))),
                 good("dropped after it was read", with(new First(9 * SECOND, "t", 0, 7))));
+    }
+
+    @Test
+    void the_most_that_came_again_for_one_fault_is_counted() throws IOException {
+        Verdict verdict = check(all(
+                        fault(8 * SECOND, 8 * SECOND + 1, null),
+                        fault(13 * SECOND, 13 * SECOND + 1, null),
+                        with(again(9 * SECOND - 2, 2, 7)),
+                        with(again(12 * SECOND, 2, 8)),
+                        with(again(12 * SECOND, 2, 9)),
+                        with(again(14 * SECOND, 3, 9)))
+                .apply(clean()));
+        assertThat(verdict.figures().duplicates()).isEqualTo(4);
+        assertThat(verdict.figures().mostOfOneFault()).isEqualTo(3);
     }
 
     @TestFactory

@@ -31,6 +31,7 @@ class EventTest {
                 new Event.Letter(21, "g", "t", 0, 22),
                 new Event.Effect(23, "g", "t", 0, 24, 25, "v"),
                 new Event.Fault(26, "c", "a name"),
+                new Event.Fault(26, "c", "a name", "m"),
                 new Event.Stopped(27));
         for (Event event : events) {
             assertThat(Event.parse(event.line())).isEqualTo(event);
