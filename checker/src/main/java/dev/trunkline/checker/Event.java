@@ -97,6 +97,12 @@ public sealed interface Event {
     record Effect(long time, String group, String topic, int partition, long offset, long epoch, String value)
             implements Event {}
 
+    /** The handlers of a group write effects in the transaction of their progress: every message that it is owed has one in the end. */
+    record Transactional(long time, String group, String topic) implements Event {}
+
+    /** In the end, the whole log was read: what is not told by {@link Logged} is not there. */
+    record Listed(long time) implements Event {}
+
     /** A row of business is in the database in the end. */
     record Business(long time, String topic, String value) implements Event {}
 
@@ -144,6 +150,8 @@ public sealed interface Event {
             case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to);
             case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset);
             case Effect e -> join(e.time, "effect", e.group, e.topic, e.partition, e.offset, e.epoch, e.value);
+            case Transactional e -> join(e.time, "transactional", e.group, e.topic);
+            case Listed e -> join(e.time, "listed");
             case Business e -> join(e.time, "business", e.topic, e.value);
             case Fault e -> join(e.time, "fault", e.call, e.name, orEmpty(e.victim));
             case Stopped e -> join(e.time, "stopped");
@@ -216,6 +224,8 @@ public sealed interface Event {
                 case "gap" -> new Gap(time, text(), text(), partition(), number(), number());
                 case "letter" -> new Letter(time, text(), text(), partition(), number());
                 case "effect" -> new Effect(time, text(), text(), partition(), number(), number(), text());
+                case "transactional" -> new Transactional(time, text(), text());
+                case "listed" -> new Listed(time);
                 case "business" -> new Business(time, text(), text());
                 case "fault" -> new Fault(time, text(), text(), textOrNull());
                 case "stopped" -> new Stopped(time);

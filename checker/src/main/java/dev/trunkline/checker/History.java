@@ -184,6 +184,8 @@ final class History {
     final Map<Partition, TreeMap<Long, Place>> places = new TreeMap<>();
     /** What is in the log in the end. */
     final Map<Partition, Set<Long>> logged = new TreeMap<>();
+    /** Whether that is all of it. */
+    boolean isListed;
 
     /** The values of calls whose end nobody knows: all of them were published, or none. */
     final List<List<String>> unknown = new ArrayList<>();
@@ -195,13 +197,17 @@ final class History {
     final Map<Stake, List<Handling>> handlings = new TreeMap<>();
     final Map<Stake, List<Cursor>> cursors = new TreeMap<>();
     final Map<Stake, List<Effect>> effects = new TreeMap<>();
+    /** Groups whose messages have effects, and of which topics that was declared. */
+    final Map<String, Set<String>> transactional = new HashMap<>();
+
     final Map<Partition, List<First>> firsts = new TreeMap<>();
     final Faults faults = new Faults();
     /** Groups and the topics they have left. */
     final Map<String, List<String>> left = new HashMap<>();
 
     long stopped = Long.MAX_VALUE;
-    long events;
+    /** How many there are of each kind. */
+    final Map<Class<? extends Event>, Long> events = new HashMap<>();
 
     private final Map<Stake, Terms> terms = new HashMap<>();
 
@@ -218,6 +224,8 @@ final class History {
                 topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
             }
         }
+        transactional.forEach((group, its) ->
+                topics.computeIfAbsent(group, g -> new TreeSet<>()).addAll(its));
         List<Stake> all = new ArrayList<>();
         topics.forEach((group, its) -> {
             for (Partition partition : places.keySet()) {
@@ -239,9 +247,9 @@ final class History {
         return its.isEmpty() ? 0 : its.getLast().offset();
     }
 
-    /** Whether effects of a group were written down. */
+    /** Whether the messages of a group have effects. */
     boolean hasEffects(String group) {
-        return effects.keySet().stream().anyMatch(stake -> stake.group.equals(group));
+        return transactional.containsKey(group);
     }
 
     List<Handling> handlings(Stake stake) {

@@ -56,7 +56,7 @@ final class LogChecks {
         history.places.forEach((partition, places) -> {
             order(partition, places);
             dense(partition, places.tailMap(history.first(partition), true));
-            if (!history.logged.isEmpty()) {
+            if (history.isListed || !history.logged.isEmpty()) {
                 kept(partition, places.tailMap(history.first(partition), true));
             }
         });

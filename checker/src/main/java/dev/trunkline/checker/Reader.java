@@ -53,12 +53,21 @@ final class Reader {
     }
 
     static History read(Path directory) throws IOException {
+        List<Path> files = journals(directory);
+        if (files.isEmpty()) {
+            throw new IOException(
+                    "there is nothing to check: no file in " + directory + " ends with " + Journal.SUFFIX);
+        }
         Reader reader = new Reader();
-        for (Path file : journals(directory)) {
+        for (Path file : files) {
             reader.open = new HashMap<>();
             reader.together = new HashMap<>();
             forEach(file, reader::take);
             reader.history.unknown.addAll(reader.together.values());
+        }
+        if (reader.history.publications.isEmpty()) {
+            throw new IOException(
+                    "there is nothing to check: by the journals in " + directory + " nothing was published");
         }
         reader.history.sort();
         return reader.history;
@@ -100,7 +109,7 @@ final class Reader {
     }
 
     private void take(Event event) {
-        history.events++;
+        history.events.merge(event.getClass(), 1L, Long::sum);
         switch (event) {
             case Event.Publish e -> {
                 Publication publication = history.publications.computeIfAbsent(
@@ -148,10 +157,17 @@ final class Reader {
                 history.cursors
                         .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
                         .add(e);
-            case Event.Effect e ->
+            case Event.Effect e -> {
+                history.transactional.computeIfAbsent(word(e.group()), group -> new HashSet<>());
                 history.effects
                         .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
                         .add(e);
+            }
+            case Event.Transactional e ->
+                history.transactional
+                        .computeIfAbsent(word(e.group()), group -> new HashSet<>())
+                        .add(word(e.topic()));
+            case Event.Listed e -> history.isListed = true;
             case Event.First e ->
                 history.firsts
                         .computeIfAbsent(partition(e.topic(), e.partition()), p -> new ArrayList<>())

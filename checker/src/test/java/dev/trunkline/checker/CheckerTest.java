@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.checker.Event.Business;
+import dev.trunkline.checker.Event.Content;
 import dev.trunkline.checker.Event.Cursor;
 import dev.trunkline.checker.Event.Effect;
 import dev.trunkline.checker.Event.End;
@@ -12,14 +13,19 @@ import dev.trunkline.checker.Event.First;
 import dev.trunkline.checker.Event.Gap;
 import dev.trunkline.checker.Event.Left;
 import dev.trunkline.checker.Event.Letter;
+import dev.trunkline.checker.Event.Listed;
 import dev.trunkline.checker.Event.Logged;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Publish;
 import dev.trunkline.checker.Event.Read;
 import dev.trunkline.checker.Event.Start;
 import dev.trunkline.checker.Event.Stopped;
+import dev.trunkline.checker.Event.Transactional;
 import dev.trunkline.checker.Event.Way;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -148,6 +154,51 @@ class CheckerTest {
         assertThat(verdict.figures().handled()).isEqualTo(MESSAGES);
         assertThat(verdict.figures().effects()).isEqualTo(MESSAGES);
         assertThat(verdict.figures().duplicates()).isZero();
+        assertThat(verdict.figures().events()).isEqualTo(8 * MESSAGES + 1);
+        for (Class<? extends Event> kind :
+                List.of(Publish.class, Start.class, Read.class, Cursor.class, Effect.class, Logged.class)) {
+            assertThat(verdict.figures().events(kind)).isEqualTo(MESSAGES);
+        }
+        assertThat(verdict.figures().events(First.class)).isZero();
+        assertThat(verdict.figures().took()).isPositive();
+        assertThat(verdict.figures().toString()).contains("81 events in ", "cursor 10", "stopped 1");
+    }
+
+    @Test
+    void where_there_is_nothing_to_check_nothing_is_said_to_be_well() throws IOException {
+        assertThat(run(directory.resolve("nowhere")))
+                .isEqualTo(new Said(2, "", "there is no directory " + directory.resolve("nowhere")));
+        assertThat(run(directory))
+                .isEqualTo(
+                        new Said(2, "", "there is nothing to check: no file in " + directory + " ends with .journal"));
+        try (Journal journal = Journal.create(directory, "a")) {
+            journal.write(new Stopped(1));
+            String unpublished =
+                    "there is nothing to check: by the journals in " + directory + " nothing was published";
+            assertThat(run(directory)).isEqualTo(new Said(2, "", unpublished));
+            assertThatThrownBy(() -> Checker.check(directory, Limits.standard()))
+                    .hasMessage(unpublished);
+            String call = journal.publish(Way.PUBLISH, "t", List.of(new Content(null, "v")));
+            assertThat(run(directory)).returns(0, Said::code);
+            journal.end(call, Outcome.OK);
+            assertThat(run(directory)).returns(1, Said::code);
+        }
+        assertThat(Checker.run(new String[0], System.out, System.err)).isEqualTo(2);
+    }
+
+    private record Said(int code, String out, String errors) {}
+
+    private static Said run(Path journals) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream errors = new ByteArrayOutputStream();
+        int code = Checker.run(
+                new String[] {journals.toString()},
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(errors, true, StandardCharsets.UTF_8));
+        return new Said(
+                code,
+                out.toString(StandardCharsets.UTF_8),
+                errors.toString(StandardCharsets.UTF_8).strip());
     }
 
     private record Case(String name, List<Invariant> expected, UnaryOperator<List<Event>> change) {}
@@ -182,6 +233,12 @@ class CheckerTest {
                         "seen by a reader, and gone in the end",
                         Invariant.C1,
                         all(without(event -> event instanceof Logged logged && logged.offset() == 9))),
+                bad(
+                        "all is gone in the end",
+                        Invariant.C1,
+                        all(without(event -> event instanceof Logged), with(new Listed(late)))),
+                good("nobody looked in the end", without(event -> event instanceof Logged)),
+                good("all was there in the end", with(new Listed(late))),
                 good(
                         "unknown, and nowhere",
                         with(new Publish(0, "q", "t", null, "gone", Way.PUBLISH), new End(1, "q", Outcome.UNKNOWN))),
@@ -522,6 +579,15 @@ class CheckerTest {
                                 without(event -> event instanceof Effect effect && effect.offset() == 4),
                                 with(new Effect(late, "g", "t", 0, 4, 1, "v4")))),
                 bad("an effect of something else", Invariant.C10, with(new Effect(late, "g", "t", 0, 10, 1, "v10"))),
+                bad(
+                        "no effect at all",
+                        Invariant.C10,
+                        all(without(event -> event instanceof Effect), with(new Transactional(0, "g", "t")))),
+                good("no effects, and nobody said that there are", without(event -> event instanceof Effect)),
+                new Case(
+                        "no effect of a group of which nothing else is known",
+                        List.of(Invariant.C1, Invariant.C10),
+                        with(new Transactional(0, "idle", "t"))),
                 // C11
                 bad(
                         "handled long after everything had stopped",

@@ -32,6 +32,8 @@ class EventTest {
                 new Event.Effect(23, "g", "t", 0, 24, 25, "v"),
                 new Event.Fault(26, "c", "a name"),
                 new Event.Fault(26, "c", "a name", "m"),
+                new Event.Transactional(27, "g", "t"),
+                new Event.Listed(27),
                 new Event.Stopped(27));
         for (Event event : events) {
             assertThat(Event.parse(event.line())).isEqualTo(event);
