@@ -87,11 +87,34 @@ public sealed interface Event {
     /** A group is owed nothing any more. */
     record Left(long time, String group, String topic) implements Event {}
 
-    /** A group was told that it will not get a range, {@code to} not included. */
-    record Gap(long time, String group, String topic, int partition, long from, long to) implements Event {}
+    /** Since when something is so, if that is not known. */
+    long EVER = Long.MIN_VALUE;
 
-    /** A message was given up by a group. */
-    record Letter(long time, String group, String topic, int partition, long offset) implements Event {}
+    /**
+     * A group was told that it will not get a range, {@code to} not included.
+     *
+     * @param since from when on it is so, or some time before that: what needs it, and came earlier, was wrong
+     */
+    record Gap(long time, String group, String topic, int partition, long from, long to, long since) implements Event {
+
+        /** One of which is not known since when it is. */
+        public Gap(long time, String group, String topic, int partition, long from, long to) {
+            this(time, group, topic, partition, from, to, EVER);
+        }
+    }
+
+    /**
+     * A message was given up by a group.
+     *
+     * @param since from when on what follows on its key may go on, or some time before that: what came earlier was wrong
+     */
+    record Letter(long time, String group, String topic, int partition, long offset, long since) implements Event {
+
+        /** One of which is not known since when it is. */
+        public Letter(long time, String group, String topic, int partition, long offset) {
+            this(time, group, topic, partition, offset, EVER);
+        }
+    }
 
     /** The effect of a message is in the database. The time is that of its commit by the database's clock, in any unit. */
     record Effect(long time, String group, String topic, int partition, long offset, long epoch, String value)
@@ -147,8 +170,8 @@ public sealed interface Event {
             case Cursor e -> join(e.time, "cursor", e.group, e.topic, e.partition, e.offset, e.reads);
             case From e -> join(e.time, "from", e.group, e.topic, e.partition, e.offset);
             case Left e -> join(e.time, "left", e.group, e.topic);
-            case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to);
-            case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset);
+            case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to, since(e.since));
+            case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset, since(e.since));
             case Effect e -> join(e.time, "effect", e.group, e.topic, e.partition, e.offset, e.epoch, e.value);
             case Transactional e -> join(e.time, "transactional", e.group, e.topic);
             case Listed e -> join(e.time, "listed");
@@ -169,6 +192,10 @@ public sealed interface Event {
 
     private static String orEmpty(@Nullable String text) {
         return text == null ? "" : "=" + text;
+    }
+
+    private static String since(long time) {
+        return time == EVER ? "" : Long.toString(time);
     }
 
     private static String join(long time, String kind, Object... fields) {
@@ -221,8 +248,8 @@ public sealed interface Event {
                 case "cursor" -> new Cursor(time, text(), text(), partition(), number(), number());
                 case "from" -> new From(time, text(), text(), partition(), number());
                 case "left" -> new Left(time, text(), text());
-                case "gap" -> new Gap(time, text(), text(), partition(), number(), number());
-                case "letter" -> new Letter(time, text(), text(), partition(), number());
+                case "gap" -> new Gap(time, text(), text(), partition(), number(), number(), since());
+                case "letter" -> new Letter(time, text(), text(), partition(), number(), since());
                 case "effect" -> new Effect(time, text(), text(), partition(), number(), number(), text());
                 case "transactional" -> new Transactional(time, text(), text());
                 case "listed" -> new Listed(time);
@@ -256,8 +283,16 @@ public sealed interface Event {
             return field.isEmpty() ? null : field.substring(1);
         }
 
-        private long number() {
+        private long since() {
             String field = text();
+            return field.isEmpty() ? EVER : number(field);
+        }
+
+        private long number() {
+            return number(text());
+        }
+
+        private long number(String field) {
             try {
                 return Long.parseLong(field);
             } catch (NumberFormatException e) {

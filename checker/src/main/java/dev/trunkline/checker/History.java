@@ -145,23 +145,32 @@ final class History {
 
     /** What a group is owed of a partition, besides what is there. */
     static final class Terms {
+        private static final long NEVER = Long.MAX_VALUE;
+
         private long from;
         private long fromTime = Long.MIN_VALUE;
-        final TreeSet<Long> letters = new TreeSet<>();
-        /** By their beginning, which offset they end before; none meets another. */
+        /** By offset, since when it is given up. */
+        private final Map<Long, Long> letters = new HashMap<>();
+        /** From each offset to the next one here, since when there is a gap. */
         private final TreeMap<Long, Long> gaps = new TreeMap<>();
 
-        void gap(long from, long to) {
-            long first = from;
-            long end = to;
-            for (Map.Entry<Long, Long> other = gaps.floorEntry(end);
-                    other != null && other.getValue() >= first;
-                    other = gaps.floorEntry(end)) {
-                first = Math.min(first, other.getKey());
-                end = Math.max(end, other.getValue());
-                gaps.remove(other.getKey());
-            }
-            gaps.put(first, end);
+        void letter(long offset, long since) {
+            letters.merge(offset, since, Math::min);
+        }
+
+        boolean isLetter(long offset) {
+            return letters.containsKey(offset);
+        }
+
+        void gap(long from, long to, long since) {
+            gaps.put(from, gapSince(from));
+            gaps.put(to, gapSince(to));
+            gaps.subMap(from, to).replaceAll((offset, other) -> Math.min(other, since));
+        }
+
+        private long gapSince(long offset) {
+            Map.Entry<Long, Long> gap = gaps.floorEntry(offset);
+            return gap == null ? NEVER : gap.getValue();
         }
 
         /** Where it begins, by the latest word. */
@@ -172,10 +181,18 @@ final class History {
             }
         }
 
-        /** Whether it is not owed a message, or not any more. */
+        /** Whether it is not owed a message, or not any more in the end. */
         boolean excuse(long offset) {
-            Map.Entry<Long, Long> gap = gaps.floorEntry(offset);
-            return offset < from || letters.contains(offset) || (gap != null && offset < gap.getValue());
+            return excusedSince(offset) < NEVER;
+        }
+
+        /** Whether it was not owed a message, or not any more at a time. */
+        boolean excuse(long offset, long time) {
+            return excusedSince(offset) <= time;
+        }
+
+        private long excusedSince(long offset) {
+            return offset < from ? Event.EVER : Math.min(letters.getOrDefault(offset, NEVER), gapSince(offset));
         }
     }
 

@@ -175,11 +175,9 @@ final class Reader {
             case Event.From e ->
                 history.terms(stake(e.group(), e.topic(), e.partition())).from(e.offset(), e.time());
             case Event.Gap e ->
-                history.terms(stake(e.group(), e.topic(), e.partition())).gap(e.from(), e.to());
+                history.terms(stake(e.group(), e.topic(), e.partition())).gap(e.from(), e.to(), e.since());
             case Event.Letter e ->
-                history.terms(stake(e.group(), e.topic(), e.partition()))
-                        .letters
-                        .add(e.offset());
+                history.terms(stake(e.group(), e.topic(), e.partition())).letter(e.offset(), e.since());
             case Event.Left e ->
                 history.left
                         .computeIfAbsent(e.group(), group -> new ArrayList<>())

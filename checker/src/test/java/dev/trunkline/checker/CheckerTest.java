@@ -92,6 +92,14 @@ class CheckerTest {
                 without(event -> event instanceof Cursor cursor && cursor.offset() > number));
     }
 
+    /** It was tried, and is not done. */
+    private static UnaryOperator<List<Event>> givenUp(int number) {
+        return all(
+                without(event -> isEnd(event, "h" + number) || event instanceof Cursor),
+                without(event -> event instanceof Effect effect && effect.offset() == number),
+                with(new End(number * SECOND + SECOND / 2 + 10, "h" + number, Outcome.FAILED)));
+    }
+
     private Verdict check(List<Event> events) throws IOException {
         Path fresh = Files.createTempDirectory(directory, "history");
         try (Journal journal = Journal.create(fresh, "all")) {
@@ -400,6 +408,29 @@ class CheckerTest {
                                 without(event -> isEnd(event, "h4")),
                                 with(new End(4 * SECOND + SECOND / 2 + 5, "h4", Outcome.FAILED)),
                                 with(again(4 * SECOND + SECOND / 2 + 6, 1, 4)))),
+                bad(
+                        "started before the one before it of its key was given up",
+                        Invariant.C6,
+                        all(givenUp(4), with(new Letter(late, "g", "t", 0, 4, 7 * SECOND)))),
+                good(
+                        "started when the one before it of its key was given up",
+                        all(givenUp(4), with(new Letter(late, "g", "t", 0, 4, 5 * SECOND)))),
+                good(
+                        "started when the one before it of its key was given up, as far as anybody knows",
+                        all(givenUp(4), with(new Letter(late, "g", "t", 0, 4)))),
+                bad(
+                        "started before there was a gap before it",
+                        Invariant.C6,
+                        all(
+                                givenUp(4),
+                                with(new Gap(late, "g", "t", 0, 3, 5, 7 * SECOND), new Gap(late, "g", "t", 0, 3, 4)))),
+                good(
+                        "started when there was a gap before it",
+                        all(
+                                givenUp(4),
+                                with(
+                                        new Gap(late, "g", "t", 0, 2, 6, 7 * SECOND),
+                                        new Gap(late, "g", "t", 0, 4, 5, 5 * SECOND)))),
                 // What hides behind something else.
                 bad(
                         "redelivered in another order",
@@ -602,6 +633,26 @@ class CheckerTest {
                         all(
                                 without(event -> event instanceof Cursor),
                                 with(new Cursor(2 * SECOND, "g", "t", 0, 0, 7), new First(2 * SECOND, "t", 0, 7)))),
+                bad(
+                        "dropped before it was declared",
+                        Invariant.C12,
+                        all(
+                                without(event -> event instanceof Cursor),
+                                with(
+                                        new Cursor(5 * SECOND, "g", "t", 0, 3),
+                                        new First(5 * SECOND, "t", 0, 5),
+                                        new Gap(late, "g", "t", 0, 3, 5, 7 * SECOND)))),
+                good(
+                        "dropped when it was declared, step by step",
+                        all(
+                                without(event -> event instanceof Cursor),
+                                with(
+                                        new Cursor(4 * SECOND, "g", "t", 0, 3),
+                                        new First(4 * SECOND, "t", 0, 4),
+                                        new Cursor(5 * SECOND, "g", "t", 0, 3),
+                                        new First(5 * SECOND, "t", 0, 5),
+                                        new Gap(late, "g", "t", 0, 3, 4, 4 * SECOND),
+                                        new Gap(late, "g", "t", 0, 4, 5, 5 * SECOND)))),
                 good("dropped after it was read", with(new First(9 * SECOND, "t", 0, 7))));
     }
 
