@@ -4,7 +4,6 @@ import dev.trunkline.checker.Event.Cursor;
 import dev.trunkline.checker.Event.Effect;
 import dev.trunkline.checker.Event.First;
 import dev.trunkline.checker.Event.Outcome;
-import dev.trunkline.checker.Event.Read;
 import dev.trunkline.checker.Event.Way;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -210,7 +209,9 @@ final class History {
     final Set<String> business = new HashSet<>();
 
     final List<Conflict> conflicts = new ArrayList<>();
-    final Map<Reading, List<Read>> readings = new HashMap<>();
+    /** What each came to, one after the other. */
+    final Map<Reading, List<Place>> readings = new HashMap<>();
+
     final Map<Stake, List<Handling>> handlings = new TreeMap<>();
     final Map<Stake, List<Cursor>> cursors = new TreeMap<>();
     final Map<Stake, List<Effect>> effects = new TreeMap<>();

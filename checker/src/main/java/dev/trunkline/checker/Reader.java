@@ -141,11 +141,12 @@ final class Reader {
                 wait(e.call(), (time, outcome) -> fault.ended = time);
             }
             case Event.Read e -> {
-                see(e.topic(), e.partition(), e.offset(), null, e.value(), false);
+                Place place = see(e.topic(), e.partition(), e.offset(), null, e.value(), false);
                 history.readings
                         .computeIfAbsent(
-                                new Reading(e.reader(), partition(e.topic(), e.partition())), r -> new ArrayList<>())
-                        .add(e);
+                                new Reading(word(e.reader()), partition(e.topic(), e.partition())),
+                                r -> new ArrayList<>())
+                        .add(place);
             }
             case Event.Logged e -> {
                 see(e.topic(), e.partition(), e.offset(), e.key(), e.value(), true);
@@ -156,12 +157,12 @@ final class Reader {
             case Event.Cursor e ->
                 history.cursors
                         .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
-                        .add(e);
+                        .add(withWords(e));
             case Event.Effect e -> {
                 history.transactional.computeIfAbsent(word(e.group()), group -> new HashSet<>());
                 history.effects
                         .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
-                        .add(e);
+                        .add(withWords(e));
             }
             case Event.Transactional e ->
                 history.transactional
@@ -214,6 +215,15 @@ final class Reader {
         Stake stake = new Stake(word(group), partition(topic, number));
         Stake known = stakes.putIfAbsent(stake, stake);
         return known == null ? stake : known;
+    }
+
+    private Event.Cursor withWords(Event.Cursor e) {
+        return new Event.Cursor(e.time(), word(e.group()), word(e.topic()), e.partition(), e.offset(), e.reads());
+    }
+
+    private Event.Effect withWords(Event.Effect e) {
+        return new Event.Effect(
+                e.time(), word(e.group()), word(e.topic()), e.partition(), e.offset(), e.epoch(), word(e.value()));
     }
 
     private @Nullable String wordOrNull(@Nullable String text) {
