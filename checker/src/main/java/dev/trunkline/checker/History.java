@@ -6,6 +6,7 @@ import dev.trunkline.checker.Event.First;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Way;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -234,8 +235,8 @@ final class History {
         return terms.computeIfAbsent(stake, s -> new Terms());
     }
 
-    /** The groups of topics, with every partition that anything lies in. */
-    List<Stake> stakes() {
+    /** The groups of topics, with every partition that anything lies in or that something is recorded of. */
+    Collection<Stake> stakes() {
         Map<String, TreeSet<String>> topics = new TreeMap<>();
         for (Set<Stake> some : List.of(handlings.keySet(), cursors.keySet(), effects.keySet(), terms.keySet())) {
             for (Stake stake : some) {
@@ -244,7 +245,7 @@ final class History {
         }
         transactional.forEach((group, its) ->
                 topics.computeIfAbsent(group, g -> new TreeSet<>()).addAll(its));
-        List<Stake> all = new ArrayList<>();
+        TreeSet<Stake> all = new TreeSet<>(cursors.keySet());
         topics.forEach((group, its) -> {
             for (Partition partition : places.keySet()) {
                 if (its.contains(partition.topic)) {

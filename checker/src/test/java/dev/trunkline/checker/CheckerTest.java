@@ -628,6 +628,10 @@ class CheckerTest {
                                 with(again(90 * SECOND, 1, 9)))),
                 // C12
                 bad("dropped before it was read", Invariant.C12, all(with(new First(2 * SECOND, "t", 0, 7)))),
+                bad(
+                        "dropped before anybody saw it",
+                        Invariant.C12,
+                        with(new Cursor(2 * SECOND, "g", "t", 1, 0), new First(2 * SECOND, "t", 1, 7))),
                 good(
                         "dropped when it was put aside",
                         all(
