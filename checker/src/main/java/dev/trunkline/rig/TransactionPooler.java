@@ -222,15 +222,27 @@ public final class TransactionPooler implements AutoCloseable {
             lock.lock();
             try {
                 out.write(message);
-                out.flush();
                 awaited--;
                 if (message[5] == 'I' && awaited == 0 && !open && backend == from) {
+                    // Before anybody knows that it is free: who then acts finds it so.
                     backend = null;
                     from.client = null;
                     give(from);
+                    flushOrReset();
+                } else {
+                    out.flush();
                 }
             } finally {
                 lock.unlock();
+            }
+        }
+
+        /** If it is gone, that is no matter of the connection that it had. */
+        private void flushOrReset() {
+            try {
+                out.flush();
+            } catch (IOException e) {
+                reset(socket);
             }
         }
 
