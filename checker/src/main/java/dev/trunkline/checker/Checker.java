@@ -3,7 +3,11 @@ package dev.trunkline.checker;
 import dev.trunkline.checker.History.Publication;
 import dev.trunkline.checker.History.Stake;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /**
  * Holds the journals of a directory against what was promised.
@@ -17,7 +21,12 @@ public final class Checker {
 
     private Checker() {}
 
+    /**
+     * Reads and checks all journals of a directory. Fails if one can not be read, and if there is nothing to check: nobody has written a journal, or
+     * nobody has published anything.
+     */
     public static Verdict check(Path directory, Limits limits) throws IOException {
+        long began = System.nanoTime();
         History history = Reader.read(directory);
         Figures figures = count(history);
         Findings findings = new Findings();
@@ -30,12 +39,13 @@ public final class Checker {
             new Records(share).run();
             new Effects(share).run();
         }
-        return new Verdict(figures, findings.counts(), Context.of(directory, findings.told()));
+        Verdict verdict = new Verdict(figures, findings.counts(), Context.of(directory, findings.told()));
+        figures.took = Duration.ofNanos(System.nanoTime() - began);
+        return verdict;
     }
 
     private static Figures count(History history) {
-        Figures figures = new Figures();
-        figures.events = history.events;
+        Figures figures = new Figures(history.events);
         figures.faults = history.faults.size();
         for (Publication publication : history.publications.values()) {
             if (publication.isAcknowledged()) {
@@ -49,14 +59,25 @@ public final class Checker {
         return figures;
     }
 
-    /** Checks the directory that is named, and ends with 0 if nothing was found, else 1. */
-    public static void main(String[] arguments) throws IOException {
+    /** Checks the directory that is named, and ends with 0 if nothing was found, 1 if something was, and 2 if it could not be checked. */
+    public static void main(String[] arguments) {
+        System.exit(run(arguments, System.out, System.err));
+    }
+
+    static int run(String[] arguments, PrintStream out, PrintStream errors) {
         if (arguments.length != 1) {
-            System.err.println("usage: the directory with the journals");
-            System.exit(2);
+            errors.println("usage: the directory with the journals");
+            return 2;
         }
-        Verdict verdict = check(Path.of(arguments[0]), Limits.standard());
-        verdict.print(System.out);
-        System.exit(verdict.isClean() ? 0 : 1);
+        try {
+            Verdict verdict = check(Path.of(arguments[0]), Limits.standard());
+            verdict.print(out);
+            return verdict.isClean() ? 0 : 1;
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            errors.println("there is no directory " + e.getFile());
+        } catch (IOException e) {
+            errors.println(e.getMessage());
+        }
+        return 2;
     }
 }

@@ -10,9 +10,13 @@ import org.jspecify.annotations.Nullable;
 final class Duplicates {
 
     private final Share about;
+    private final long unrecorded;
+    private final long recovery;
 
     Duplicates(Share about) {
         this.about = about;
+        this.unrecorded = about.limits().unrecorded().toNanos();
+        this.recovery = about.limits().recovery().toNanos();
     }
 
     void run() {
@@ -24,7 +28,11 @@ final class Duplicates {
                 continue;
             }
             about.figures().duplicates++;
-            if (isRemembered(before, handling) || explain(before, handling) == null) {
+            Fault fault = isRemembered(before, handling) ? null : explain(before, handling);
+            if (fault != null) {
+                fault.duplicates++;
+                about.figures().mostOfOneFault = Math.max(about.figures().mostOfOneFault, fault.duplicates);
+            } else {
                 about.add(
                         Invariant.C8,
                         "\"%s\" at %s came again%s, and no fault explains it"
@@ -48,28 +56,30 @@ final class Duplicates {
     }
 
     /**
-     * A fault that a message came again for: it was done not long before that, and came again in its wake. What was done by then may also come
-     * much later, when a new owner has come to it.
+     * The last fault that a message came again for: while it went on or shortly around it, the message was being handled, so that what became of it
+     * may not be recorded. It comes again in the fault's wake, or whenever a new owner has come to it.
      */
     private @Nullable Fault explain(Handling before, Handling again) {
-        long unrecorded = about.limits().unrecorded().toNanos();
-        for (Fault fault : about.history().faults) {
-            boolean inItsWake =
-                    again.started <= after(fault, about.limits().recovery().toNanos());
-            boolean isTaken = before.epoch < again.epoch && lastSeen(before) <= after(fault, unrecorded);
-            if (fault.began <= again.started && before.ended >= fault.began - unrecorded && (inItsWake || isTaken)) {
+        Faults faults = about.history().faults;
+        long latest = Math.min(again.started, later(before.ended, unrecorded));
+        for (int i = faults.lastBy(latest);
+                i >= 0 && later(faults.endOfAllUpTo(i), unrecorded) >= before.started;
+                i--) {
+            Fault fault = faults.get(i);
+            boolean isAround = later(fault.ended, unrecorded) >= before.started;
+            boolean isInItsWake = later(fault.ended, recovery) >= again.started;
+            if (isAround && (isInItsWake || before.epoch < again.epoch) && isFeltBy(fault, before, again)) {
                 return fault;
             }
         }
         return null;
     }
 
-    /** Its end, or if nobody lived to tell it, its beginning. */
-    private static long lastSeen(Handling handling) {
-        return handling.ended == Long.MAX_VALUE ? handling.started : handling.ended;
+    private static boolean isFeltBy(Fault fault, Handling before, Handling again) {
+        return fault.victim == null || fault.victim.equals(before.member) || fault.victim.equals(again.member);
     }
 
-    private static long after(Fault fault, long nanos) {
-        return fault.ended == Long.MAX_VALUE ? Long.MAX_VALUE : fault.ended + nanos;
+    private static long later(long time, long nanos) {
+        return time == Long.MAX_VALUE ? time : time + nanos;
     }
 }

@@ -74,7 +74,7 @@ final class Effects {
                         "\"%s\" at %s has two effects".formatted(effect.value(), about.at(effect.offset())),
                         effect.value());
             }
-            if (about.terms().letters.contains(effect.offset())) {
+            if (about.terms().isLetter(effect.offset())) {
                 about.add(
                         Invariant.C10,
                         "\"%s\" at %s has an effect and is a dead letter"

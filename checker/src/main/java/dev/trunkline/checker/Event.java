@@ -87,21 +87,61 @@ public sealed interface Event {
     /** A group is owed nothing any more. */
     record Left(long time, String group, String topic) implements Event {}
 
-    /** A group was told that it will not get a range, {@code to} not included. */
-    record Gap(long time, String group, String topic, int partition, long from, long to) implements Event {}
+    /** Since when something is so, if that is not known. */
+    long EVER = Long.MIN_VALUE;
 
-    /** A message was given up by a group. */
-    record Letter(long time, String group, String topic, int partition, long offset) implements Event {}
+    /**
+     * A group was told that it will not get a range, {@code to} not included.
+     *
+     * @param since from when on it is so, or some time before that: what needs it, and came earlier, was wrong
+     */
+    record Gap(long time, String group, String topic, int partition, long from, long to, long since) implements Event {
+
+        /** One of which is not known since when it is. */
+        public Gap(long time, String group, String topic, int partition, long from, long to) {
+            this(time, group, topic, partition, from, to, EVER);
+        }
+    }
+
+    /**
+     * A message was given up by a group.
+     *
+     * @param since from when on what follows on its key may go on, or some time before that: what came earlier was wrong
+     */
+    record Letter(long time, String group, String topic, int partition, long offset, long since) implements Event {
+
+        /** One of which is not known since when it is. */
+        public Letter(long time, String group, String topic, int partition, long offset) {
+            this(time, group, topic, partition, offset, EVER);
+        }
+    }
 
     /** The effect of a message is in the database. The time is that of its commit by the database's clock, in any unit. */
     record Effect(long time, String group, String topic, int partition, long offset, long epoch, String value)
             implements Event {}
 
+    /** The handlers of a group write effects in the transaction of their progress: every message that it is owed has one in the end. */
+    record Transactional(long time, String group, String topic) implements Event {}
+
+    /** In the end, the whole log was read: what is not told by {@link Logged} is not there. */
+    record Listed(long time) implements Event {}
+
     /** A row of business is in the database in the end. */
     record Business(long time, String topic, String value) implements Event {}
 
-    /** Something bad is done to the system. It is over when the call ends. */
-    record Fault(long time, String call, String name) implements Event {}
+    /**
+     * Something bad is done to the system. It is over when the call ends.
+     *
+     * @param victim the member that it is done to, if nobody else feels it
+     */
+    record Fault(
+            long time, String call, String name, @Nullable String victim) implements Event {
+
+        /** One that anybody may feel. */
+        public Fault(long time, String call, String name) {
+            this(time, call, name, null);
+        }
+    }
 
     /** Nothing is published from now on and no fault goes on: what is owed is to be handled soon. */
     record Stopped(long time) implements Event {}
@@ -109,7 +149,7 @@ public sealed interface Event {
     /** The line of this event. */
     default String line() {
         return switch (this) {
-            case Publish e -> join(e.time, word(e.way), e.call, e.topic, keyOf(e.key), e.value);
+            case Publish e -> join(e.time, word(e.way), e.call, e.topic, orEmpty(e.key), e.value);
             case End e -> join(e.time, word(e.outcome), e.call);
             case Start e ->
                 join(
@@ -122,19 +162,21 @@ public sealed interface Event {
                         e.topic,
                         e.partition,
                         e.offset,
-                        keyOf(e.key),
+                        orEmpty(e.key),
                         e.value);
             case Read e -> join(e.time, "read", e.reader, e.topic, e.partition, e.offset, e.value);
-            case Logged e -> join(e.time, "logged", e.topic, e.partition, e.offset, keyOf(e.key), e.value);
+            case Logged e -> join(e.time, "logged", e.topic, e.partition, e.offset, orEmpty(e.key), e.value);
             case First e -> join(e.time, "first", e.topic, e.partition, e.offset);
             case Cursor e -> join(e.time, "cursor", e.group, e.topic, e.partition, e.offset, e.reads);
             case From e -> join(e.time, "from", e.group, e.topic, e.partition, e.offset);
             case Left e -> join(e.time, "left", e.group, e.topic);
-            case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to);
-            case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset);
+            case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to, since(e.since));
+            case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset, since(e.since));
             case Effect e -> join(e.time, "effect", e.group, e.topic, e.partition, e.offset, e.epoch, e.value);
+            case Transactional e -> join(e.time, "transactional", e.group, e.topic);
+            case Listed e -> join(e.time, "listed");
             case Business e -> join(e.time, "business", e.topic, e.value);
-            case Fault e -> join(e.time, "fault", e.call, e.name);
+            case Fault e -> join(e.time, "fault", e.call, e.name, orEmpty(e.victim));
             case Stopped e -> join(e.time, "stopped");
         };
     }
@@ -148,8 +190,12 @@ public sealed interface Event {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
-    private static String keyOf(@Nullable String key) {
-        return key == null ? "" : "=" + key;
+    private static String orEmpty(@Nullable String text) {
+        return text == null ? "" : "=" + text;
+    }
+
+    private static String since(long time) {
+        return time == EVER ? "" : Long.toString(time);
     }
 
     private static String join(long time, String kind, Object... fields) {
@@ -178,25 +224,37 @@ public sealed interface Event {
             long time = number();
             String kind = text();
             Event event = switch (kind) {
-                case "publish" -> new Publish(time, text(), text(), key(), text(), Way.PUBLISH);
-                case "later" -> new Publish(time, text(), text(), key(), text(), Way.LATER);
-                case "work" -> new Publish(time, text(), text(), key(), text(), Way.WORK);
+                case "publish" -> new Publish(time, text(), text(), textOrNull(), text(), Way.PUBLISH);
+                case "later" -> new Publish(time, text(), text(), textOrNull(), text(), Way.LATER);
+                case "work" -> new Publish(time, text(), text(), textOrNull(), text(), Way.WORK);
                 case "ok" -> new End(time, text(), Outcome.OK);
                 case "failed" -> new End(time, text(), Outcome.FAILED);
                 case "unknown" -> new End(time, text(), Outcome.UNKNOWN);
                 case "start" ->
-                    new Start(time, text(), text(), text(), number(), text(), partition(), number(), key(), text());
+                    new Start(
+                            time,
+                            text(),
+                            text(),
+                            text(),
+                            number(),
+                            text(),
+                            partition(),
+                            number(),
+                            textOrNull(),
+                            text());
                 case "read" -> new Read(time, text(), text(), partition(), number(), text());
-                case "logged" -> new Logged(time, text(), partition(), number(), key(), text());
+                case "logged" -> new Logged(time, text(), partition(), number(), textOrNull(), text());
                 case "first" -> new First(time, text(), partition(), number());
                 case "cursor" -> new Cursor(time, text(), text(), partition(), number(), number());
                 case "from" -> new From(time, text(), text(), partition(), number());
                 case "left" -> new Left(time, text(), text());
-                case "gap" -> new Gap(time, text(), text(), partition(), number(), number());
-                case "letter" -> new Letter(time, text(), text(), partition(), number());
+                case "gap" -> new Gap(time, text(), text(), partition(), number(), number(), since());
+                case "letter" -> new Letter(time, text(), text(), partition(), number(), since());
                 case "effect" -> new Effect(time, text(), text(), partition(), number(), number(), text());
+                case "transactional" -> new Transactional(time, text(), text());
+                case "listed" -> new Listed(time);
                 case "business" -> new Business(time, text(), text());
-                case "fault" -> new Fault(time, text(), text());
+                case "fault" -> new Fault(time, text(), text(), textOrNull());
                 case "stopped" -> new Stopped(time);
                 default -> throw wrong("no event is called \"" + kind + "\"");
             };
@@ -217,16 +275,24 @@ public sealed interface Event {
             return field;
         }
 
-        private @Nullable String key() {
+        private @Nullable String textOrNull() {
             String field = text();
             if (!field.isEmpty() && field.charAt(0) != '=') {
-                throw wrong("a key is empty, or follows a \"=\"");
+                throw wrong("a key or a victim is empty, or follows a \"=\"");
             }
             return field.isEmpty() ? null : field.substring(1);
         }
 
-        private long number() {
+        private long since() {
             String field = text();
+            return field.isEmpty() ? EVER : number(field);
+        }
+
+        private long number() {
+            return number(text());
+        }
+
+        private long number(String field) {
             try {
                 return Long.parseLong(field);
             } catch (NumberFormatException e) {

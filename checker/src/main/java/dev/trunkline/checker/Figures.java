@@ -1,9 +1,14 @@
 package dev.trunkline.checker;
 
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
 /** How much was checked. */
 public final class Figures {
 
-    long events;
+    Duration took = Duration.ZERO;
     long acknowledged;
     long failed;
     long unknown;
@@ -11,11 +16,26 @@ public final class Figures {
     long duplicates;
     long effects;
     long faults;
+    long mostOfOneFault;
 
-    Figures() {}
+    private final Map<Class<? extends Event>, Long> events;
+
+    Figures(Map<Class<? extends Event>, Long> events) {
+        this.events = Map.copyOf(events);
+    }
 
     public long events() {
-        return events;
+        return events.values().stream().mapToLong(n -> n).sum();
+    }
+
+    /** How many events of a kind were checked. Where there are none, what they would tell was not checked. */
+    public long events(Class<? extends Event> kind) {
+        return events.getOrDefault(kind, 0L);
+    }
+
+    /** How long it took to read and to check all. */
+    public Duration took() {
+        return took;
     }
 
     /** Messages whose publishers were told that they are there. */
@@ -43,6 +63,11 @@ public final class Figures {
         return duplicates;
     }
 
+    /** The most messages that came again because of one fault. */
+    public long mostOfOneFault() {
+        return mostOfOneFault;
+    }
+
     public long effects() {
         return effects;
     }
@@ -53,7 +78,24 @@ public final class Figures {
 
     @Override
     public String toString() {
-        return "%,d events; messages acknowledged %,d, failed %,d, unknown %,d; handled %,d, of these again %,d; effects %,d; faults %,d"
-                .formatted(events, acknowledged, failed, unknown, handled, duplicates, effects, faults);
+        String kinds = events.entrySet().stream()
+                .map(each ->
+                        "%s %,d".formatted(each.getKey().getSimpleName().toLowerCase(Locale.ROOT), each.getValue()))
+                .sorted()
+                .collect(Collectors.joining(", "));
+        return """
+                %,d events in %.1f s: %s
+                messages acknowledged %,d, failed %,d, unknown %,d; handled %,d, of these again %,d (for one fault at most %,d); effects %,d; faults %,d""".formatted(
+                        events(),
+                        took.toNanos() / 1e9,
+                        kinds,
+                        acknowledged,
+                        failed,
+                        unknown,
+                        handled,
+                        duplicates,
+                        mostOfOneFault,
+                        effects,
+                        faults);
     }
 }

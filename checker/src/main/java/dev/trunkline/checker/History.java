@@ -4,9 +4,9 @@ import dev.trunkline.checker.Event.Cursor;
 import dev.trunkline.checker.Event.Effect;
 import dev.trunkline.checker.Event.First;
 import dev.trunkline.checker.Event.Outcome;
-import dev.trunkline.checker.Event.Read;
 import dev.trunkline.checker.Event.Way;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -129,35 +129,48 @@ final class History {
 
     /** Something bad, while it went on. */
     static final class Fault {
-        final String name;
         final long began;
-        long ended = Long.MAX_VALUE;
+        /** The member that it was done to, if to one only. */
+        final @Nullable String victim;
 
-        Fault(String name, long began) {
-            this.name = name;
+        long ended = Long.MAX_VALUE;
+        /** What came again because of it. */
+        long duplicates;
+
+        Fault(long began, @Nullable String victim) {
             this.began = began;
+            this.victim = victim;
         }
     }
 
     /** What a group is owed of a partition, besides what is there. */
     static final class Terms {
+        private static final long NEVER = Long.MAX_VALUE;
+
         private long from;
         private long fromTime = Long.MIN_VALUE;
-        final TreeSet<Long> letters = new TreeSet<>();
-        /** By their beginning, which offset they end before; none meets another. */
+        /** By offset, since when it is given up. */
+        private final Map<Long, Long> letters = new HashMap<>();
+        /** From each offset to the next one here, since when there is a gap. */
         private final TreeMap<Long, Long> gaps = new TreeMap<>();
 
-        void gap(long from, long to) {
-            long first = from;
-            long end = to;
-            for (Map.Entry<Long, Long> other = gaps.floorEntry(end);
-                    other != null && other.getValue() >= first;
-                    other = gaps.floorEntry(end)) {
-                first = Math.min(first, other.getKey());
-                end = Math.max(end, other.getValue());
-                gaps.remove(other.getKey());
-            }
-            gaps.put(first, end);
+        void letter(long offset, long since) {
+            letters.merge(offset, since, Math::min);
+        }
+
+        boolean isLetter(long offset) {
+            return letters.containsKey(offset);
+        }
+
+        void gap(long from, long to, long since) {
+            gaps.put(from, gapSince(from));
+            gaps.put(to, gapSince(to));
+            gaps.subMap(from, to).replaceAll((offset, other) -> Math.min(other, since));
+        }
+
+        private long gapSince(long offset) {
+            Map.Entry<Long, Long> gap = gaps.floorEntry(offset);
+            return gap == null ? NEVER : gap.getValue();
         }
 
         /** Where it begins, by the latest word. */
@@ -168,10 +181,18 @@ final class History {
             }
         }
 
-        /** Whether it is not owed a message, or not any more. */
+        /** Whether it is not owed a message, or not any more in the end. */
         boolean excuse(long offset) {
-            Map.Entry<Long, Long> gap = gaps.floorEntry(offset);
-            return offset < from || letters.contains(offset) || (gap != null && offset < gap.getValue());
+            return excusedSince(offset) < NEVER;
+        }
+
+        /** Whether it was not owed a message, or not any more at a time. */
+        boolean excuse(long offset, long time) {
+            return excusedSince(offset) <= time;
+        }
+
+        private long excusedSince(long offset) {
+            return offset < from ? Event.EVER : Math.min(letters.getOrDefault(offset, NEVER), gapSince(offset));
         }
     }
 
@@ -180,6 +201,8 @@ final class History {
     final Map<Partition, TreeMap<Long, Place>> places = new TreeMap<>();
     /** What is in the log in the end. */
     final Map<Partition, Set<Long>> logged = new TreeMap<>();
+    /** Whether that is all of it. */
+    boolean isListed;
 
     /** The values of calls whose end nobody knows: all of them were published, or none. */
     final List<List<String>> unknown = new ArrayList<>();
@@ -187,17 +210,23 @@ final class History {
     final Set<String> business = new HashSet<>();
 
     final List<Conflict> conflicts = new ArrayList<>();
-    final Map<Reading, List<Read>> readings = new HashMap<>();
+    /** What each came to, one after the other. */
+    final Map<Reading, List<Place>> readings = new HashMap<>();
+
     final Map<Stake, List<Handling>> handlings = new TreeMap<>();
     final Map<Stake, List<Cursor>> cursors = new TreeMap<>();
     final Map<Stake, List<Effect>> effects = new TreeMap<>();
+    /** Groups whose messages have effects, and of which topics that was declared. */
+    final Map<String, Set<String>> transactional = new HashMap<>();
+
     final Map<Partition, List<First>> firsts = new TreeMap<>();
-    final List<Fault> faults = new ArrayList<>();
+    final Faults faults = new Faults();
     /** Groups and the topics they have left. */
     final Map<String, List<String>> left = new HashMap<>();
 
     long stopped = Long.MAX_VALUE;
-    long events;
+    /** How many there are of each kind. */
+    final Map<Class<? extends Event>, Long> events = new HashMap<>();
 
     private final Map<Stake, Terms> terms = new HashMap<>();
 
@@ -206,15 +235,17 @@ final class History {
         return terms.computeIfAbsent(stake, s -> new Terms());
     }
 
-    /** The groups of topics, with every partition that anything lies in. */
-    List<Stake> stakes() {
+    /** The groups of topics, with every partition that anything lies in or that something is recorded of. */
+    Collection<Stake> stakes() {
         Map<String, TreeSet<String>> topics = new TreeMap<>();
         for (Set<Stake> some : List.of(handlings.keySet(), cursors.keySet(), effects.keySet(), terms.keySet())) {
             for (Stake stake : some) {
                 topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
             }
         }
-        List<Stake> all = new ArrayList<>();
+        transactional.forEach((group, its) ->
+                topics.computeIfAbsent(group, g -> new TreeSet<>()).addAll(its));
+        TreeSet<Stake> all = new TreeSet<>(cursors.keySet());
         topics.forEach((group, its) -> {
             for (Partition partition : places.keySet()) {
                 if (its.contains(partition.topic)) {
@@ -235,9 +266,9 @@ final class History {
         return its.isEmpty() ? 0 : its.getLast().offset();
     }
 
-    /** Whether effects of a group were written down. */
+    /** Whether the messages of a group have effects. */
     boolean hasEffects(String group) {
-        return effects.keySet().stream().anyMatch(stake -> stake.group.equals(group));
+        return transactional.containsKey(group);
     }
 
     List<Handling> handlings(Stake stake) {
@@ -274,6 +305,6 @@ final class History {
         effects.values()
                 .forEach(
                         list -> list.sort(Comparator.comparingLong(Effect::time).thenComparingLong(Effect::offset)));
-        faults.sort(Comparator.comparingLong(fault -> fault.began));
+        faults.sort();
     }
 }

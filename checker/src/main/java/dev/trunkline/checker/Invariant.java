@@ -9,7 +9,7 @@ public enum Invariant {
     C5("who reads a partition gets every offset, one after the other"),
     C6("a message of a key starts when the one before it has ended, and none before all before it are done"),
     C7("what was accepted never goes back to an older epoch"),
-    C8("a message comes again only after a fault, and only if it was done shortly before it"),
+    C8("a message comes again only after a fault, and only if it was in hand around it"),
     C9("what is recorded as done was done before"),
     C10("every message has one effect, and those of a key are in order"),
     C11("what is owed is handled soon after all has calmed down"),

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where one process writes down what it does. What was written is there even if the process is killed at once: nothing is kept back. Any
@@ -78,8 +79,13 @@ public final class Journal implements AutoCloseable {
 
     /** Something bad is about to be done. Returns the call, which is to be ended when it is over. */
     public String fault(String what) {
+        return fault(what, null);
+    }
+
+    /** Something bad is about to be done to one member, and nobody else feels it. Returns the call, which is to be ended when it is over. */
+    public String fault(String what, @Nullable String victim) {
         String call = newCall();
-        write(new Event.Fault(System.nanoTime(), call, what));
+        write(new Event.Fault(System.nanoTime(), call, what, victim));
         return call;
     }
 

@@ -95,7 +95,7 @@ final class KeyOrder {
             }
             if (before != null
                     && before.place.offset() > start.place.offset()
-                    && !about.terms().letters.contains(start.place.offset())) {
+                    && !about.terms().isLetter(start.place.offset())) {
                 tell(start, before, "had been started before");
             }
             if (replaced.getOrDefault(start.epoch, Long.MAX_VALUE) < start.started && !late.add(start.epoch)) {

@@ -1,6 +1,5 @@
 package dev.trunkline.checker;
 
-import dev.trunkline.checker.Event.Read;
 import dev.trunkline.checker.Event.Way;
 import dev.trunkline.checker.History.Conflict;
 import dev.trunkline.checker.History.Partition;
@@ -56,7 +55,7 @@ final class LogChecks {
         history.places.forEach((partition, places) -> {
             order(partition, places);
             dense(partition, places.tailMap(history.first(partition), true));
-            if (!history.logged.isEmpty()) {
+            if (history.isListed || !history.logged.isEmpty()) {
                 kept(partition, places.tailMap(history.first(partition), true));
             }
         });
@@ -187,10 +186,10 @@ final class LogChecks {
         }
     }
 
-    private void contiguous(String reader, Partition partition, List<Read> reads) {
+    private void contiguous(String reader, Partition partition, List<Place> reads) {
         for (int i = 1; i < reads.size(); i++) {
-            Read before = reads.get(i - 1);
-            Read now = reads.get(i);
+            Place before = reads.get(i - 1);
+            Place now = reads.get(i);
             if (now.offset() != before.offset() + 1) {
                 findings.add(
                         Invariant.C5,

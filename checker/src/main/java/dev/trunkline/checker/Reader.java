@@ -53,12 +53,21 @@ final class Reader {
     }
 
     static History read(Path directory) throws IOException {
+        List<Path> files = journals(directory);
+        if (files.isEmpty()) {
+            throw new IOException(
+                    "there is nothing to check: no file in " + directory + " ends with " + Journal.SUFFIX);
+        }
         Reader reader = new Reader();
-        for (Path file : journals(directory)) {
+        for (Path file : files) {
             reader.open = new HashMap<>();
             reader.together = new HashMap<>();
             forEach(file, reader::take);
             reader.history.unknown.addAll(reader.together.values());
+        }
+        if (reader.history.publications.isEmpty()) {
+            throw new IOException(
+                    "there is nothing to check: by the journals in " + directory + " nothing was published");
         }
         reader.history.sort();
         return reader.history;
@@ -100,7 +109,7 @@ final class Reader {
     }
 
     private void take(Event event) {
-        history.events++;
+        history.events.merge(event.getClass(), 1L, Long::sum);
         switch (event) {
             case Event.Publish e -> {
                 Publication publication = history.publications.computeIfAbsent(
@@ -127,16 +136,17 @@ final class Reader {
                 }
             }
             case Event.Fault e -> {
-                Fault fault = new Fault(e.name(), e.time());
+                Fault fault = new Fault(e.time(), wordOrNull(e.victim()));
                 history.faults.add(fault);
                 wait(e.call(), (time, outcome) -> fault.ended = time);
             }
             case Event.Read e -> {
-                see(e.topic(), e.partition(), e.offset(), null, e.value(), false);
+                Place place = see(e.topic(), e.partition(), e.offset(), null, e.value(), false);
                 history.readings
                         .computeIfAbsent(
-                                new Reading(e.reader(), partition(e.topic(), e.partition())), r -> new ArrayList<>())
-                        .add(e);
+                                new Reading(word(e.reader()), partition(e.topic(), e.partition())),
+                                r -> new ArrayList<>())
+                        .add(place);
             }
             case Event.Logged e -> {
                 see(e.topic(), e.partition(), e.offset(), e.key(), e.value(), true);
@@ -147,11 +157,18 @@ final class Reader {
             case Event.Cursor e ->
                 history.cursors
                         .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
-                        .add(e);
-            case Event.Effect e ->
+                        .add(withWords(e));
+            case Event.Effect e -> {
+                history.transactional.computeIfAbsent(word(e.group()), group -> new HashSet<>());
                 history.effects
                         .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
-                        .add(e);
+                        .add(withWords(e));
+            }
+            case Event.Transactional e ->
+                history.transactional
+                        .computeIfAbsent(word(e.group()), group -> new HashSet<>())
+                        .add(word(e.topic()));
+            case Event.Listed e -> history.isListed = true;
             case Event.First e ->
                 history.firsts
                         .computeIfAbsent(partition(e.topic(), e.partition()), p -> new ArrayList<>())
@@ -159,11 +176,9 @@ final class Reader {
             case Event.From e ->
                 history.terms(stake(e.group(), e.topic(), e.partition())).from(e.offset(), e.time());
             case Event.Gap e ->
-                history.terms(stake(e.group(), e.topic(), e.partition())).gap(e.from(), e.to());
+                history.terms(stake(e.group(), e.topic(), e.partition())).gap(e.from(), e.to(), e.since());
             case Event.Letter e ->
-                history.terms(stake(e.group(), e.topic(), e.partition()))
-                        .letters
-                        .add(e.offset());
+                history.terms(stake(e.group(), e.topic(), e.partition())).letter(e.offset(), e.since());
             case Event.Left e ->
                 history.left
                         .computeIfAbsent(e.group(), group -> new ArrayList<>())
@@ -200,6 +215,15 @@ final class Reader {
         Stake stake = new Stake(word(group), partition(topic, number));
         Stake known = stakes.putIfAbsent(stake, stake);
         return known == null ? stake : known;
+    }
+
+    private Event.Cursor withWords(Event.Cursor e) {
+        return new Event.Cursor(e.time(), word(e.group()), word(e.topic()), e.partition(), e.offset(), e.reads());
+    }
+
+    private Event.Effect withWords(Event.Effect e) {
+        return new Event.Effect(
+                e.time(), word(e.group()), word(e.topic()), e.partition(), e.offset(), e.epoch(), word(e.value()));
     }
 
     private @Nullable String wordOrNull(@Nullable String text) {

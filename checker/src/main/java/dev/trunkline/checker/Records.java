@@ -40,6 +40,8 @@ final class Records {
     /** Where the log begins, against what the group is recorded to have done at that time or later. */
     private void dropped() {
         int next = 0;
+        long reads = 0;
+        long needed = 0;
         for (First first : about.history().firsts.getOrDefault(about.stake().partition(), List.of())) {
             while (next < cursors.size() && cursors.get(next).time() < first.time()) {
                 next++;
@@ -47,8 +49,12 @@ final class Records {
             if (next == cursors.size() || about.history().hasLeft(about.stake())) {
                 return;
             }
-            long needed = cursors.get(next).reads();
-            while (needed < first.offset() && about.terms().excuse(needed)) {
+            long readsNow = cursors.get(next).reads();
+            if (readsNow < reads || readsNow > needed) {
+                needed = readsNow; // otherwise all from there to what was needed last is still excused
+            }
+            reads = readsNow;
+            while (needed < first.offset() && about.terms().excuse(needed, first.time())) {
                 needed++;
             }
             if (needed < first.offset()) {

@@ -39,7 +39,7 @@ final class Settled {
             done.add(next.place.offset());
             next = next(ends);
         }
-        while (open != null && (done.remove(open.offset()) || terms.excuse(open.offset()))) {
+        while (open != null && (done.remove(open.offset()) || terms.excuse(open.offset(), time))) {
             open = next(places);
         }
         return open;

@@ -1,23 +1,28 @@
 package dev.trunkline.rig;
 
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** A line to a PostgreSQL server that can be cut, delayed, or turned into a hole. */
+/**
+ * A line to a PostgreSQL server that can be cut, delayed, or turned into a hole. It knows where messages begin and end: what is trapped is trapped
+ * whole, in however many pieces it comes.
+ */
 public final class FaultProxy implements AutoCloseable {
 
     /** What becomes of the connection that sends a certain text. */
@@ -45,13 +50,17 @@ public final class FaultProxy implements AutoCloseable {
         }
     }
 
-    private record Trap(String text, Fate fate) {}
+    /** Waits for a message that is of interest, or for one that asks to run such SQL. */
+    private record Trap(BiPredicate<byte[], String> catches, Fate fate) {}
 
-    /** The end of every answer: ready, and not in a transaction. */
-    private static final byte[] READY = {'Z', 0, 0, 0, 5, 'I'};
+    /** The end of every answer: the server is ready for what comes next. */
+    private static final byte READY = 'Z';
 
-    /** How a notification begins, which the server sends by itself, while a connection does nothing. */
+    /** What the server sends by itself, while a connection does nothing. */
     private static final byte NOTIFICATION = 'A';
+
+    /** What is answered, and ends with {@link #READY}. */
+    private static final Set<Byte> ANSWERED = Set.of((byte) 'S', (byte) 'Q', (byte) 'F');
 
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
@@ -61,6 +70,7 @@ public final class FaultProxy implements AutoCloseable {
     private volatile boolean refusing;
     private volatile boolean silent;
     private volatile long delay;
+    private volatile long jitter;
 
     /** @param port of the server on this machine */
     public FaultProxy(int port) {
@@ -98,9 +108,20 @@ public final class FaultProxy implements AutoCloseable {
         links.forEach(Link::reset);
     }
 
-    /** The first connection to send this text meets that fate. */
+    /** The first connection to send this text, as it is or in a statement that it has prepared, meets that fate. */
     public void trap(String text, Fate fate) {
-        trap.set(new Trap(text, fate));
+        String bytes = asBytes(text.getBytes(StandardCharsets.UTF_8));
+        trap.set(new Trap((frame, sql) -> sql.contains(bytes) || asBytes(frame).contains(bytes), fate));
+    }
+
+    /** The first connection to commit meets that fate. */
+    public void trapCommit(Fate fate) {
+        trap.set(new Trap((frame, sql) -> Statements.isCommit(sql), fate));
+    }
+
+    /** One character for each. */
+    private static String asBytes(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
     /** Nothing more is done to anybody; connections that lead nowhere end. */
@@ -108,7 +129,7 @@ public final class FaultProxy implements AutoCloseable {
         trap.set(null);
         refusing = false;
         silent = false;
-        delay = 0;
+        delay(Duration.ZERO);
         links.stream().filter(Link::isTrapped).forEach(Link::reset);
     }
 
@@ -129,7 +150,20 @@ public final class FaultProxy implements AutoCloseable {
 
     /** Each piece takes so much longer, each way. */
     public void delay(Duration duration) {
+        delay(duration, Duration.ZERO);
+    }
+
+    /** Each piece takes so much longer, each way, and anything up to the jitter more. */
+    public void delay(Duration duration, Duration newJitter) {
         delay = duration.toNanos();
+        jitter = newJitter.toNanos();
+    }
+
+    private void pause() {
+        long nanos = delay + (jitter > 0 ? ThreadLocalRandom.current().nextLong(jitter) : 0);
+        if (nanos > 0) {
+            LockSupport.parkNanos(nanos);
+        }
     }
 
     private void accept() {
@@ -175,34 +209,51 @@ public final class FaultProxy implements AutoCloseable {
     private final class Link {
         private final Socket client;
         private final Socket server;
+        private final Frames requests;
+        private final Frames replies;
+        private final Statements statements = new Statements();
+        private final ReentrantLock lock = new ReentrantLock();
+        private boolean opened;
+        private boolean encrypted;
+        /** Answers that are still to come; that to who connects is the first. */
+        private int awaited = 1;
+
         private volatile @Nullable Trap caught;
 
-        Link(Socket client, Socket server) {
+        Link(Socket client, Socket server) throws IOException {
             this.client = client;
             this.server = server;
+            this.requests = Frames.ofClient(client.getInputStream());
+            this.replies = Frames.ofServer(server.getInputStream());
         }
 
         void start() throws IOException {
             client.setTcpNoDelay(true);
             server.setTcpNoDelay(true);
             links.add(this);
-            Thread.ofVirtual().start(() -> pump(client, server, this::fromClient));
-            Thread.ofVirtual().start(() -> pump(server, client, this::fromServer));
+            Thread.ofVirtual().start(() -> pump(requests, server, this::fromClient));
+            Thread.ofVirtual().start(() -> pump(replies, client, this::fromServer));
         }
 
-        private void pump(Socket from, Socket to, Gate gate) {
-            byte[] buffer = new byte[1 << 16];
-            try (InputStream in = from.getInputStream();
-                    OutputStream out = to.getOutputStream()) {
-                for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-                    if (delay > 0) {
-                        LockSupport.parkNanos(delay);
+        private void pump(Frames from, Socket to, Gate gate) {
+            ByteArrayOutputStream piece = new ByteArrayOutputStream();
+            try (client;
+                    server) {
+                while (!to.isClosed()) {
+                    byte[] frame = from.next();
+                    if (piece.size() == 0) {
+                        pause();
                     }
-                    if (gate.lets(buffer, n)) {
-                        out.write(buffer, 0, n);
-                        out.flush();
+                    if (lets(gate, frame)) {
+                        piece.writeBytes(frame);
+                    }
+                    if (!from.hasNext()) {
+                        to.getOutputStream().write(piece.toByteArray());
+                        piece.reset();
                     }
                 }
+            } catch (EOFException e) {
+                // One of them has hung up, and so does the other.
             } catch (IOException e) {
                 reset();
             } finally {
@@ -210,35 +261,69 @@ public final class FaultProxy implements AutoCloseable {
             }
         }
 
-        private boolean fromClient(byte[] bytes, int n) {
+        private boolean lets(Gate gate, byte[] frame) {
+            lock.lock();
+            try {
+                return encrypted || gate.lets(frame);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private boolean fromClient(byte[] frame) {
+            if (!opened) {
+                open(frame);
+                return true;
+            }
+            String sql = statements.run(frame);
             Trap set = trap.get();
-            if (caught == null
-                    && set != null
-                    && new String(bytes, 0, n, StandardCharsets.ISO_8859_1).contains(set.text())
-                    && trap.compareAndSet(set, null)) {
+            if (caught == null && set != null && set.catches.test(frame, sql) && trap.compareAndSet(set, null)) {
                 caught = set;
                 trapped.incrementAndGet();
             }
             Trap mine = caught;
-            if (mine == null || mine.fate().heard) {
-                return true;
-            }
-            if (mine.fate().reset) {
+            if (mine != null && mine.fate.reset && !mine.fate.heard) {
                 reset();
             }
-            return false;
+            if (mine == null && ANSWERED.contains(frame[0])) {
+                awaited++;
+            }
+            return mine == null || mine.fate.heard;
         }
 
-        private boolean fromServer(byte[] bytes, int n) {
+        private void open(byte[] frame) {
+            if (Frames.isAboutEncryption(frame)) {
+                replies.expectAnswer();
+            } else {
+                opened = true;
+            }
+        }
+
+        /** What was asked before is answered; what was trapped is not. */
+        private boolean fromServer(byte[] frame) {
+            if (!opened) {
+                answer(frame);
+                return true;
+            }
             Trap mine = caught;
-            if (mine == null) {
-                return !silent || bytes[0] != NOTIFICATION;
+            if (mine != null && awaited == 0) {
+                if (frame[0] == READY && mine.fate.reset) {
+                    reset();
+                }
+                return false;
             }
-            boolean done = n >= READY.length && Arrays.equals(bytes, n - READY.length, n, READY, 0, READY.length);
-            if (done && mine.fate().reset) {
-                reset();
+            if (frame[0] == READY) {
+                awaited--;
             }
-            return false;
+            return !silent || frame[0] != NOTIFICATION;
+        }
+
+        private void answer(byte[] frame) {
+            if (frame[0] != 'N') {
+                encrypted = true;
+                requests.expectAnything();
+                replies.expectAnything();
+            }
         }
 
         void reset() {
@@ -255,9 +340,9 @@ public final class FaultProxy implements AutoCloseable {
         }
     }
 
-    /** Whether bytes go through. */
+    /** Whether a message goes through. */
     @FunctionalInterface
     private interface Gate {
-        boolean lets(byte[] bytes, int n);
+        boolean lets(byte[] frame);
     }
 }

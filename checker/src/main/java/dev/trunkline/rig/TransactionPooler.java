@@ -1,9 +1,7 @@
 package dev.trunkline.rig;
 
-import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -29,9 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TransactionPooler implements AutoCloseable {
 
-    private static final int CANCEL = 80_877_102;
-    private static final int ENCRYPTION = 80_877_103;
-    private static final int GSS_ENCRYPTION = 80_877_104;
     private static final byte[] WELCOME = {'R', 0, 0, 0, 8, 0, 0, 0, 0};
     private static final byte[] READY = {'Z', 0, 0, 0, 5, 'I'};
 
@@ -90,13 +85,13 @@ public final class TransactionPooler implements AutoCloseable {
     private void serve(Socket socket) {
         try (socket) {
             socket.setTcpNoDelay(true);
-            DataInputStream in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-            byte[] start = opening(in);
-            for (int code = code(start); code == ENCRYPTION || code == GSS_ENCRYPTION; code = code(start)) {
+            Frames in = Frames.ofClient(socket.getInputStream());
+            byte[] start = in.next();
+            while (Frames.isAboutEncryption(start)) {
                 socket.getOutputStream().write('N');
-                start = opening(in);
+                start = in.next();
             }
-            if (code(start) == CANCEL) {
+            if (Frames.code(start) == Frames.CANCEL) {
                 Client client = clients.get(ByteBuffer.wrap(start).getInt(8));
                 if (client != null) {
                     client.cancel();
@@ -110,28 +105,6 @@ public final class TransactionPooler implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    private static int code(byte[] opening) {
-        return ByteBuffer.wrap(opening).getInt(4);
-    }
-
-    /** The first message, which has no letter. */
-    private static byte[] opening(DataInputStream in) throws IOException {
-        int length = in.readInt();
-        byte[] all = new byte[length];
-        ByteBuffer.wrap(all).putInt(length);
-        in.readFully(all, 4, length - 4);
-        return all;
-    }
-
-    private static byte[] message(DataInputStream in) throws IOException {
-        byte letter = in.readByte();
-        int length = in.readInt();
-        byte[] all = new byte[length + 1];
-        ByteBuffer.wrap(all).put(letter).putInt(length);
-        in.readFully(all, 5, length - 4);
-        return all;
     }
 
     private static void reset(Socket socket) {
@@ -176,7 +149,7 @@ public final class TransactionPooler implements AutoCloseable {
     private final class Client {
         private final int number = numbers.incrementAndGet();
         private final Socket socket;
-        private final DataInputStream in;
+        private final Frames in;
         private final OutputStream out;
         private final byte[] start;
         private final ReentrantLock lock = new ReentrantLock();
@@ -186,7 +159,7 @@ public final class TransactionPooler implements AutoCloseable {
         /** Whether something was sent that is not answered before more is. */
         private boolean open;
 
-        Client(Socket socket, DataInputStream in, byte[] start) throws IOException {
+        Client(Socket socket, Frames in, byte[] start) throws IOException {
             this.socket = socket;
             this.in = in;
             this.out = new BufferedOutputStream(socket.getOutputStream(), 1 << 16);
@@ -197,8 +170,8 @@ public final class TransactionPooler implements AutoCloseable {
             clients.put(number, this);
             try {
                 greet();
-                for (byte[] message = message(in); message[0] != 'X'; message = message(in)) {
-                    linked(message[0]).write(message, in.available() == 0);
+                for (byte[] message = in.next(); message[0] != 'X'; message = in.next()) {
+                    linked(message[0]).write(message, !in.hasNext());
                 }
             } finally {
                 clients.remove(number);
@@ -249,15 +222,27 @@ public final class TransactionPooler implements AutoCloseable {
             lock.lock();
             try {
                 out.write(message);
-                out.flush();
                 awaited--;
                 if (message[5] == 'I' && awaited == 0 && !open && backend == from) {
+                    // Before anybody knows that it is free: who then acts finds it so.
                     backend = null;
                     from.client = null;
                     give(from);
+                    flushOrReset();
+                } else {
+                    out.flush();
                 }
             } finally {
                 lock.unlock();
+            }
+        }
+
+        /** If it is gone, that is no matter of the connection that it had. */
+        private void flushOrReset() {
+            try {
+                out.flush();
+            } catch (IOException e) {
+                reset(socket);
             }
         }
 
@@ -306,7 +291,7 @@ public final class TransactionPooler implements AutoCloseable {
     /** A connection to the server. */
     private final class Backend {
         private final Socket socket;
-        private final DataInputStream in;
+        private final Frames in;
         private final OutputStream out;
         private final byte[] parameters;
         private byte[] key = new byte[8];
@@ -315,11 +300,11 @@ public final class TransactionPooler implements AutoCloseable {
         Backend(byte[] start) throws IOException {
             this.socket = new Socket(InetAddress.getLoopbackAddress(), target);
             socket.setTcpNoDelay(true);
-            this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), 1 << 16));
+            this.in = Frames.ofServer(socket.getInputStream());
             this.out = new BufferedOutputStream(socket.getOutputStream(), 1 << 16);
             write(start, true);
             ByteArrayOutputStream told = new ByteArrayOutputStream();
-            for (byte[] message = message(in); message[0] != 'Z'; message = message(in)) {
+            for (byte[] message = in.next(); message[0] != 'Z'; message = in.next()) {
                 switch (message[0]) {
                     case 'S' -> told.writeBytes(message);
                     case 'K' -> ByteBuffer.wrap(message).get(5, key);
@@ -345,11 +330,11 @@ public final class TransactionPooler implements AutoCloseable {
         private void read() {
             try {
                 while (true) {
-                    byte[] message = message(in);
+                    byte[] message = in.next();
                     Client to = client;
                     // What comes while nobody has it is a notification for somebody who had.
                     if (to != null) {
-                        to.receive(this, message, in.available() == 0);
+                        to.receive(this, message, !in.hasNext());
                     }
                 }
             } catch (IOException e) {
@@ -373,7 +358,7 @@ public final class TransactionPooler implements AutoCloseable {
                 other.getOutputStream()
                         .write(ByteBuffer.allocate(16)
                                 .putInt(16)
-                                .putInt(CANCEL)
+                                .putInt(Frames.CANCEL)
                                 .put(key)
                                 .array());
                 other.getInputStream().read();

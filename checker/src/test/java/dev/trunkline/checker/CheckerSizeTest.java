@@ -2,66 +2,60 @@ package dev.trunkline.checker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.trunkline.checker.Event.Outcome;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A long history, of as many messages as the property {@code checker.messages} says. */
 class CheckerSizeTest {
 
-    private static final int MESSAGES = Integer.getInteger("checker.messages", 50_000);
-    private static final List<String> GROUPS = List.of("a", "b", "c");
-    private static final int PARTITIONS = 16;
-    private static final int KEYS = 1_000;
-    private static final int CHUNK = 500;
+    private static final int SOME = 20_000;
+    private static final int MANY = 1_000_000;
+    private static final String HEAP = "-Xmx1g";
+    private static final Duration PROMISED = Duration.ofSeconds(60);
 
     @TempDir
     Path directory;
 
     @Test
-    void a_long_history_is_read_whole() throws IOException {
-        try (Journal publisher = Journal.create(directory, "publisher");
-                Journal consumer = Journal.create(directory, "consumer")) {
-            long[] ends = new long[PARTITIONS];
-            for (int first = 0; first < MESSAGES; first += CHUNK) {
-                write(publisher, consumer, ends, first);
-            }
-        }
-        long began = System.nanoTime();
+    void a_history_with_faults_and_all_that_comes_of_them_is_read_whole() throws IOException {
+        long faults = LongHistory.write(directory, SOME);
         Verdict verdict = Checker.check(directory, Limits.standard());
-        System.out.printf(
-                "checked %,d messages of %d groups in %.1f s%n",
-                MESSAGES, GROUPS.size(), (System.nanoTime() - began) / 1e9);
         assertThat(verdict.told()).isEmpty();
-        assertThat(verdict.figures().acknowledged()).isEqualTo(MESSAGES);
-        assertThat(verdict.figures().handled()).isEqualTo((long) MESSAGES * GROUPS.size());
-        assertThat(verdict.figures().effects()).isEqualTo(MESSAGES);
+        Figures figures = verdict.figures();
+        int groups = LongHistory.GROUPS.size();
+        assertThat(figures.acknowledged()).isEqualTo(SOME);
+        assertThat(figures.effects()).isEqualTo(SOME);
+        assertThat(figures.faults()).isEqualTo(faults).isEqualTo(SOME / LongHistory.FAULTS_EVERY);
+        assertThat(figures.duplicates())
+                .isPositive()
+                .isEqualTo(faults * figures.mostOfOneFault())
+                .isLessThan(faults * groups * LongHistory.UNRECORDED);
+        assertThat(figures.handled()).isEqualTo((long) SOME * groups + figures.duplicates());
     }
 
-    private static void write(Journal publisher, Journal consumer, long[] ends, int first) {
-        List<Event> published = new ArrayList<>();
-        List<Event> consumed = new ArrayList<>();
-        for (int i = first; i < Math.min(first + CHUNK, MESSAGES); i++) {
-            long time = 10_000L * i;
-            String value = "value-" + i;
-            String key = "key-" + i % KEYS;
-            int partition = i % KEYS % PARTITIONS;
-            long offset = ends[partition]++;
-            published.add(new Event.Publish(time, "p" + i, "t", key, value, Event.Way.PUBLISH));
-            published.add(new Event.End(time + 10, "p" + i, Outcome.OK));
-            published.add(new Event.Logged(Long.MAX_VALUE, "t", partition, offset, key, value));
-            for (String group : GROUPS) {
-                String call = group + i;
-                consumed.add(new Event.Start(time + 100, call, group, "m", 1, "t", partition, offset, key, value));
-                consumed.add(new Event.End(time + 200, call, Outcome.OK));
-            }
-            consumed.add(new Event.Effect(time + 300, GROUPS.getFirst(), "t", partition, offset, 1, value));
-        }
-        publisher.write(published);
-        consumer.write(consumed);
+    @Test
+    @Tag("long")
+    void a_million_messages_are_checked_within_a_minute_and_a_gigabyte() throws Exception {
+        LongHistory.write(directory, MANY);
+        long began = System.nanoTime();
+        int code = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        HEAP,
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Checker.class.getName(),
+                        directory.toString())
+                .redirectOutput(Redirect.INHERIT)
+                .redirectError(Redirect.INHERIT)
+                .start()
+                .waitFor();
+        Duration took = Duration.ofNanos(System.nanoTime() - began);
+        System.out.printf("checked %,d messages of %d groups in %s%n", MANY, LongHistory.GROUPS.size(), took);
+        assertThat(code).isZero();
+        assertThat(took).isLessThanOrEqualTo(PROMISED);
     }
 }

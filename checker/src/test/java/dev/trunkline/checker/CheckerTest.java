@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.checker.Event.Business;
+import dev.trunkline.checker.Event.Content;
 import dev.trunkline.checker.Event.Cursor;
 import dev.trunkline.checker.Event.Effect;
 import dev.trunkline.checker.Event.End;
@@ -12,14 +13,19 @@ import dev.trunkline.checker.Event.First;
 import dev.trunkline.checker.Event.Gap;
 import dev.trunkline.checker.Event.Left;
 import dev.trunkline.checker.Event.Letter;
+import dev.trunkline.checker.Event.Listed;
 import dev.trunkline.checker.Event.Logged;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Publish;
 import dev.trunkline.checker.Event.Read;
 import dev.trunkline.checker.Event.Start;
 import dev.trunkline.checker.Event.Stopped;
+import dev.trunkline.checker.Event.Transactional;
 import dev.trunkline.checker.Event.Way;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -28,6 +34,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -71,6 +78,26 @@ class CheckerTest {
     private static List<Event> again(long time, long epoch, int number) {
         String call = "again" + number + "@" + time;
         return List.of(start(time, call, epoch, number), new End(time + 10, call, Outcome.OK));
+    }
+
+    private static UnaryOperator<List<Event>> fault(long began, long ended, @Nullable String victim) {
+        String call = "fault@" + began;
+        return with(new Fault(began, call, "kill", victim), new End(ended, call, Outcome.OK));
+    }
+
+    /** Its handler did not live to tell, and so nothing was recorded. */
+    private static UnaryOperator<List<Event>> neverEnded(int number) {
+        return all(
+                without(event -> isEnd(event, "h" + number)),
+                without(event -> event instanceof Cursor cursor && cursor.offset() > number));
+    }
+
+    /** It was tried, and is not done. */
+    private static UnaryOperator<List<Event>> givenUp(int number) {
+        return all(
+                without(event -> isEnd(event, "h" + number) || event instanceof Cursor),
+                without(event -> event instanceof Effect effect && effect.offset() == number),
+                with(new End(number * SECOND + SECOND / 2 + 10, "h" + number, Outcome.FAILED)));
     }
 
     private Verdict check(List<Event> events) throws IOException {
@@ -135,6 +162,51 @@ class CheckerTest {
         assertThat(verdict.figures().handled()).isEqualTo(MESSAGES);
         assertThat(verdict.figures().effects()).isEqualTo(MESSAGES);
         assertThat(verdict.figures().duplicates()).isZero();
+        assertThat(verdict.figures().events()).isEqualTo(8 * MESSAGES + 1);
+        for (Class<? extends Event> kind :
+                List.of(Publish.class, Start.class, Read.class, Cursor.class, Effect.class, Logged.class)) {
+            assertThat(verdict.figures().events(kind)).isEqualTo(MESSAGES);
+        }
+        assertThat(verdict.figures().events(First.class)).isZero();
+        assertThat(verdict.figures().took()).isPositive();
+        assertThat(verdict.figures().toString()).contains("81 events in ", "cursor 10", "stopped 1");
+    }
+
+    @Test
+    void where_there_is_nothing_to_check_nothing_is_said_to_be_well() throws IOException {
+        assertThat(run(directory.resolve("nowhere")))
+                .isEqualTo(new Said(2, "", "there is no directory " + directory.resolve("nowhere")));
+        assertThat(run(directory))
+                .isEqualTo(
+                        new Said(2, "", "there is nothing to check: no file in " + directory + " ends with .journal"));
+        try (Journal journal = Journal.create(directory, "a")) {
+            journal.write(new Stopped(1));
+            String unpublished =
+                    "there is nothing to check: by the journals in " + directory + " nothing was published";
+            assertThat(run(directory)).isEqualTo(new Said(2, "", unpublished));
+            assertThatThrownBy(() -> Checker.check(directory, Limits.standard()))
+                    .hasMessage(unpublished);
+            String call = journal.publish(Way.PUBLISH, "t", List.of(new Content(null, "v")));
+            assertThat(run(directory)).returns(0, Said::code);
+            journal.end(call, Outcome.OK);
+            assertThat(run(directory)).returns(1, Said::code);
+        }
+        assertThat(Checker.run(new String[0], System.out, System.err)).isEqualTo(2);
+    }
+
+    private record Said(int code, String out, String errors) {}
+
+    private static Said run(Path journals) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream errors = new ByteArrayOutputStream();
+        int code = Checker.run(
+                new String[] {journals.toString()},
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(errors, true, StandardCharsets.UTF_8));
+        return new Said(
+                code,
+                out.toString(StandardCharsets.UTF_8),
+                errors.toString(StandardCharsets.UTF_8).strip());
     }
 
     private record Case(String name, List<Invariant> expected, UnaryOperator<List<Event>> change) {}
@@ -169,6 +241,12 @@ class CheckerTest {
                         "seen by a reader, and gone in the end",
                         Invariant.C1,
                         all(without(event -> event instanceof Logged logged && logged.offset() == 9))),
+                bad(
+                        "all is gone in the end",
+                        Invariant.C1,
+                        all(without(event -> event instanceof Logged), with(new Listed(late)))),
+                good("nobody looked in the end", without(event -> event instanceof Logged)),
+                good("all was there in the end", with(new Listed(late))),
                 good(
                         "unknown, and nowhere",
                         with(new Publish(0, "q", "t", null, "gone", Way.PUBLISH), new End(1, "q", Outcome.UNKNOWN))),
@@ -330,6 +408,29 @@ class CheckerTest {
                                 without(event -> isEnd(event, "h4")),
                                 with(new End(4 * SECOND + SECOND / 2 + 5, "h4", Outcome.FAILED)),
                                 with(again(4 * SECOND + SECOND / 2 + 6, 1, 4)))),
+                bad(
+                        "started before the one before it of its key was given up",
+                        Invariant.C6,
+                        all(givenUp(4), with(new Letter(late, "g", "t", 0, 4, 7 * SECOND)))),
+                good(
+                        "started when the one before it of its key was given up",
+                        all(givenUp(4), with(new Letter(late, "g", "t", 0, 4, 5 * SECOND)))),
+                good(
+                        "started when the one before it of its key was given up, as far as anybody knows",
+                        all(givenUp(4), with(new Letter(late, "g", "t", 0, 4)))),
+                bad(
+                        "started before there was a gap before it",
+                        Invariant.C6,
+                        all(
+                                givenUp(4),
+                                with(new Gap(late, "g", "t", 0, 3, 5, 7 * SECOND), new Gap(late, "g", "t", 0, 3, 4)))),
+                good(
+                        "started when there was a gap before it",
+                        all(
+                                givenUp(4),
+                                with(
+                                        new Gap(late, "g", "t", 0, 2, 6, 7 * SECOND),
+                                        new Gap(late, "g", "t", 0, 4, 5, 5 * SECOND)))),
                 // What hides behind something else.
                 bad(
                         "redelivered in another order",
@@ -442,6 +543,51 @@ class CheckerTest {
                         all(
                                 with(new Fault(10 * SECOND, "f", "kill"), new End(10 * SECOND + 1, "f", Outcome.OK)),
                                 with(again(12 * SECOND, 2, 9)))),
+                bad(
+                        "done long after one fault and long before the next",
+                        Invariant.C8,
+                        all(
+                                fault(0, 1, null),
+                                fault(13 * SECOND, 13 * SECOND + 1, null),
+                                with(again(14 * SECOND, 2, 9)))),
+                bad(
+                        "begun long after a fault, and its end is not known",
+                        Invariant.C8,
+                        all(neverEnded(9), fault(0, 5 * SECOND, null), with(again(14 * SECOND, 2, 9)))),
+                good(
+                        "begun before a fault, its end is not known, and a new owner comes much later",
+                        all(neverEnded(9), fault(10 * SECOND, 11 * SECOND, null), with(again(70 * SECOND, 2, 9)))),
+                good(
+                        "ended long after its owner was stopped, while a new one had it",
+                        all(
+                                neverEnded(9),
+                                fault(10 * SECOND, 11 * SECOND, null),
+                                with(new End(50 * SECOND, "h9", Outcome.OK)),
+                                with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "ended long after its owner was stopped, and then a new one had it",
+                        all(
+                                neverEnded(9),
+                                fault(10 * SECOND, 11 * SECOND, null),
+                                with(new End(50 * SECOND, "h9", Outcome.OK)),
+                                with(again(70 * SECOND, 2, 9)))),
+                bad(
+                        "twice after a fault that neither owner has felt",
+                        Invariant.C8,
+                        all(fault(10 * SECOND, 10 * SECOND + 1, "m3"), with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "twice after a fault of its owner",
+                        all(fault(10 * SECOND, 10 * SECOND + 1, "m1"), with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "twice after a fault of who then does it again",
+                        all(fault(10 * SECOND, 10 * SECOND + 1, "m2"), with(again(12 * SECOND, 2, 9)))),
+                good(
+                        "twice after a long fault within which others came and went",
+                        all(
+                                fault(9 * SECOND, 13 * SECOND, null),
+                                fault(11 * SECOND, 11 * SECOND + 1, "m3"),
+                                fault(12 * SECOND + 1, 12 * SECOND + 2, "m3"),
+                                with(again(14 * SECOND, 2, 9)))),
                 // C9
                 bad("recorded before it was handled", Invariant.C9, with(new Cursor(9 * SECOND, "g", "t", 0, 10))),
                 bad(
@@ -464,6 +610,15 @@ class CheckerTest {
                                 without(event -> event instanceof Effect effect && effect.offset() == 4),
                                 with(new Effect(late, "g", "t", 0, 4, 1, "v4")))),
                 bad("an effect of something else", Invariant.C10, with(new Effect(late, "g", "t", 0, 10, 1, "v10"))),
+                bad(
+                        "no effect at all",
+                        Invariant.C10,
+                        all(without(event -> event instanceof Effect), with(new Transactional(0, "g", "t")))),
+                good("no effects, and nobody said that there are", without(event -> event instanceof Effect)),
+                new Case(
+                        "no effect of a group of which nothing else is known",
+                        List.of(Invariant.C1, Invariant.C10),
+                        with(new Transactional(0, "idle", "t"))),
                 // C11
                 bad(
                         "handled long after everything had stopped",
@@ -473,12 +628,50 @@ class CheckerTest {
                                 with(again(90 * SECOND, 1, 9)))),
                 // C12
                 bad("dropped before it was read", Invariant.C12, all(with(new First(2 * SECOND, "t", 0, 7)))),
+                bad(
+                        "dropped before anybody saw it",
+                        Invariant.C12,
+                        with(new Cursor(2 * SECOND, "g", "t", 1, 0), new First(2 * SECOND, "t", 1, 7))),
                 good(
                         "dropped when it was put aside",
                         all(
                                 without(event -> event instanceof Cursor),
                                 with(new Cursor(2 * SECOND, "g", "t", 0, 0, 7), new First(2 * SECOND, "t", 0, 7)))),
+                bad(
+                        "dropped before it was declared",
+                        Invariant.C12,
+                        all(
+                                without(event -> event instanceof Cursor),
+                                with(
+                                        new Cursor(5 * SECOND, "g", "t", 0, 3),
+                                        new First(5 * SECOND, "t", 0, 5),
+                                        new Gap(late, "g", "t", 0, 3, 5, 7 * SECOND)))),
+                good(
+                        "dropped when it was declared, step by step",
+                        all(
+                                without(event -> event instanceof Cursor),
+                                with(
+                                        new Cursor(4 * SECOND, "g", "t", 0, 3),
+                                        new First(4 * SECOND, "t", 0, 4),
+                                        new Cursor(5 * SECOND, "g", "t", 0, 3),
+                                        new First(5 * SECOND, "t", 0, 5),
+                                        new Gap(late, "g", "t", 0, 3, 4, 4 * SECOND),
+                                        new Gap(late, "g", "t", 0, 4, 5, 5 * SECOND)))),
                 good("dropped after it was read", with(new First(9 * SECOND, "t", 0, 7))));
+    }
+
+    @Test
+    void the_most_that_came_again_for_one_fault_is_counted() throws IOException {
+        Verdict verdict = check(all(
+                        fault(8 * SECOND, 8 * SECOND + 1, null),
+                        fault(13 * SECOND, 13 * SECOND + 1, null),
+                        with(again(9 * SECOND - 2, 2, 7)),
+                        with(again(12 * SECOND, 2, 8)),
+                        with(again(12 * SECOND, 2, 9)),
+                        with(again(14 * SECOND, 3, 9)))
+                .apply(clean()));
+        assertThat(verdict.figures().duplicates()).isEqualTo(4);
+        assertThat(verdict.figures().mostOfOneFault()).isEqualTo(3);
     }
 
     @TestFactory

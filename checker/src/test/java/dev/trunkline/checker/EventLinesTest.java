@@ -91,8 +91,8 @@ class EventLinesTest {
         Constructor<?> constructor = kind.getDeclaredConstructor(types);
         Object[] values = new Object[types.length];
         for (int i = 0; i < types.length; i++) {
-            boolean isKey = kind.getRecordComponents()[i].getName().equals("key");
-            values[i] = isKey && random.nextInt(3) == 0 ? null : value(types[i], random);
+            boolean mayBeNull = List.of("key", "victim").contains(kind.getRecordComponents()[i].getName());
+            values[i] = mayBeNull && random.nextInt(3) == 0 ? null : value(types[i], random);
         }
         return (Event) constructor.newInstance(values);
     }

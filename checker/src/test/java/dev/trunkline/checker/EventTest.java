@@ -28,9 +28,14 @@ class EventTest {
                 new Event.From(15, "g", "t", 0, 16),
                 new Event.Left(17, "g", "t"),
                 new Event.Gap(18, "g", "t", 0, 19, 20),
+                new Event.Gap(18, "g", "t", 0, 19, 20, -5),
                 new Event.Letter(21, "g", "t", 0, 22),
+                new Event.Letter(21, "g", "t", 0, 22, 0),
                 new Event.Effect(23, "g", "t", 0, 24, 25, "v"),
                 new Event.Fault(26, "c", "a name"),
+                new Event.Fault(26, "c", "a name", "m"),
+                new Event.Transactional(27, "g", "t"),
+                new Event.Listed(27),
                 new Event.Stopped(27));
         for (Event event : events) {
             assertThat(Event.parse(event.line())).isEqualTo(event);

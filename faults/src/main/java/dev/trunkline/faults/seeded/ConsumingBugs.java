@@ -1,15 +1,26 @@
 package dev.trunkline.faults.seeded;
 
-import dev.trunkline.checker.Event;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Invariant;
 import dev.trunkline.faults.seeded.Miniature.Entry;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 /** Mistakes of those who read the log. */
 final class ConsumingBugs {
+
+    private static final Duration LEASE = Duration.ofMillis(50);
 
     private ConsumingBugs() {}
 
@@ -61,30 +72,31 @@ final class ConsumingBugs {
         for (Entry entry : log.read(0)) {
             log.handle("m2", now, entry);
             Connection session = log.session();
-            Miniature.effect(session, now, entry);
-            Miniature.setCursor(session, entry.offset() + 1);
+            log.effect(session, now, entry);
+            log.setCursor(session, entry.offset() + 1);
             session.commit();
         }
         log.end(call, Outcome.OK);
-        if (flawed || Miniature.isOwner(zombie, old)) {
-            Miniature.effect(zombie, old, first);
+        if (flawed || log.isOwner(zombie, old)) {
+            log.effect(zombie, old, first);
             zombie.commit();
         }
     }
 
-    /** An owner is stopped longer than its lease, and does not look at the clock when it goes on. */
-    private static void zombieGoesOn(Miniature log, boolean flawed) throws SQLException {
+    /** An owner is stopped longer than its lease, and does not look at the clock when it goes on with what it has in hand. */
+    private static void zombieGoesOn(Miniature log, boolean flawed) throws Exception {
         for (int i = 0; i < 4; i++) {
             log.publish("k", "v" + i);
         }
         long old = log.takeOver();
-        log.handle("m1", old, log.entry(0));
+        long lease = System.nanoTime() + LEASE.toNanos();
+        Iterator<Entry> inHand = log.read(0).iterator();
+        log.handle("m1", old, inHand.next());
         log.fault("stop the owner");
-        long now = log.takeOver();
-        log.work("m2", now);
-        if (flawed) {
-            log.handle("m1", old, log.entry(1));
-            log.handle("m1", old, log.entry(2));
+        TimeUnit.NANOSECONDS.sleep(lease - System.nanoTime());
+        log.work("m2", log.takeOver());
+        while (inHand.hasNext() && (flawed || System.nanoTime() - lease < 0)) {
+            log.handle("m1", old, inHand.next());
         }
     }
 
@@ -95,19 +107,19 @@ final class ConsumingBugs {
         Entry entry = log.entry(0);
         Connection session = log.session();
         log.handle("m1", epoch, entry);
-        Miniature.effect(session, epoch, entry);
+        log.effect(session, epoch, entry);
         if (flawed) {
             session.commit();
         }
-        Miniature.setCursor(session, 1);
+        log.setCursor(session, 1);
         log.fault("kill the consumer");
         session.rollback();
         long next = log.takeOver();
         for (Entry again : log.read(log.cursor())) {
             log.handle("m2", next, again);
             Connection other = log.session();
-            Miniature.effect(other, next, again);
-            Miniature.setCursor(other, again.offset() + 1);
+            log.effect(other, next, again);
+            log.setCursor(other, again.offset() + 1);
             other.commit();
         }
     }
@@ -128,31 +140,54 @@ final class ConsumingBugs {
         log.record(2);
     }
 
+    /** A pool takes what comes, whatever key it has. */
     private static void parallelKey(Miniature log, boolean flawed) throws SQLException {
         log.publish("k", "v0");
         log.publish("k", "v1");
         long epoch = log.takeOver();
-        String first = log.start("m", epoch, log.entry(0));
-        if (!flawed) {
-            log.end(first, Outcome.OK);
-        }
-        log.handle("m", epoch, log.entry(1));
-        if (flawed) {
-            log.end(first, Outcome.OK);
+        CountDownLatch both = new CountDownLatch(2);
+        try (ExecutorService pool = Executors.newFixedThreadPool(flawed ? 2 : 1)) {
+            for (Entry entry : log.read(0)) {
+                pool.execute(() -> {
+                    String call = log.start("m", epoch, entry);
+                    both.countDown();
+                    await(both);
+                    log.end(call, Outcome.OK);
+                });
+            }
         }
     }
 
+    /** Waits a while for another one, so that two at once meet. */
+    private static void await(CountDownLatch latch) {
+        try {
+            if (!latch.await(1, TimeUnit.SECONDS)) {
+                latch.countDown();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What fails goes to the end of the line. */
     private static void retriedLater(Miniature log, boolean flawed) throws SQLException {
         log.publish("k", "v0");
         log.publish("k", "v1");
         long epoch = log.takeOver();
-        log.end(log.start("m", epoch, log.entry(0)), Outcome.FAILED);
-        if (flawed) {
-            log.handle("m", epoch, log.entry(1));
-            log.handle("m", epoch, log.entry(0));
-        } else {
-            log.handle("m", epoch, log.entry(0));
-            log.handle("m", epoch, log.entry(1));
+        Set<Long> failed = new HashSet<>();
+        Deque<Entry> line = new ArrayDeque<>(log.read(0));
+        for (Entry entry = line.poll(); entry != null; entry = line.poll()) {
+            String call = log.start("m", epoch, entry);
+            if (entry.offset() > 0 || !failed.add(entry.offset())) {
+                log.end(call, Outcome.OK);
+                continue;
+            }
+            log.end(call, Outcome.FAILED);
+            if (flawed) {
+                line.addLast(entry);
+            } else {
+                line.addFirst(entry);
+            }
         }
     }
 
@@ -184,25 +219,33 @@ final class ConsumingBugs {
         log.publish("k", "poison");
         log.publish("k", "v1");
         long epoch = log.takeOver();
-        for (int attempt = 0; attempt < 3; attempt++) {
-            log.end(log.start("m", epoch, log.entry(0)), Outcome.FAILED);
+        for (Entry entry : log.read(0)) {
+            boolean done = false;
+            for (int attempt = 0; attempt < 3 && !done; attempt++) {
+                done = !entry.value().equals("poison");
+                log.end(log.start("m", epoch, entry), done ? Outcome.OK : Outcome.FAILED);
+            }
+            if (!done && !flawed) {
+                log.giveUp(entry);
+            }
         }
-        if (!flawed) {
-            log.journal().write(new Event.Letter(System.nanoTime(), Miniature.GROUP, Miniature.TOPIC, 0, 0));
-        }
-        log.handle("m", epoch, log.entry(1));
     }
 
-    /** What was published is looked for only when somebody rings, and the last ring was lost. */
+    /** What was published is looked for only when somebody rings, and nobody heard the last ring. */
     private static void notifyOnly(Miniature log, boolean flawed) throws SQLException {
         long epoch = log.takeOver();
+        Bell bell = Bell.listen(log);
         log.publish(null, "v0");
-        log.work("m", epoch);
-        log.publish(null, "v1");
+        Bell.ring(log);
+        if (bell.rings(Duration.ofSeconds(10))) {
+            log.work("m", epoch);
+        }
         log.fault("kill the listener");
-        boolean rings = false;
-        boolean polls = !flawed;
-        if (rings || polls) {
+        bell.kill(log);
+        log.publish(null, "v1");
+        Bell.ring(log);
+        boolean rings = Bell.listen(log).rings(Duration.ofMillis(200));
+        if (rings || !flawed) {
             log.work("m", epoch);
         }
     }

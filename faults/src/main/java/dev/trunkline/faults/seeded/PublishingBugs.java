@@ -5,6 +5,8 @@ import dev.trunkline.checker.Event.Way;
 import dev.trunkline.checker.Invariant;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -31,17 +33,17 @@ final class PublishingBugs {
     private static void lateCommit(Miniature log, boolean flawed) throws Exception {
         String zero = log.begin(Way.PUBLISH, "zero");
         Connection first = log.session();
-        insert(first, "zero", flawed);
+        insert(log, first, "zero", flawed);
         first.commit();
         log.end(zero, Outcome.OK);
         long next = log.follow(0);
         String late = log.begin(Way.PUBLISH, "late");
         String quick = log.begin(Way.PUBLISH, "quick");
-        insert(first, "late", flawed);
+        insert(log, first, "late", flawed);
         CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
             try {
                 Connection second = log.session();
-                insert(second, "quick", flawed);
+                insert(log, second, "quick", flawed);
                 second.commit();
                 log.end(quick, Outcome.OK);
             } catch (SQLException e) {
@@ -58,10 +60,10 @@ final class PublishingBugs {
         log.follow(next);
     }
 
-    private static void insert(Connection session, String value, boolean bySequence) throws SQLException {
-        long offset =
-                bySequence ? Miniature.number(session, "select nextval('ticket')") : Miniature.lockedOffset(session);
-        Miniature.insert(session, offset, null, value);
+    private static void insert(Miniature log, Connection session, String value, boolean bySequence)
+            throws SQLException {
+        long offset = bySequence ? Miniature.number(session, "select nextval('ticket')") : log.lockedOffset(session);
+        log.insert(session, offset, null, value);
     }
 
     private static void maxPlusOne(Miniature log, boolean flawed) throws SQLException {
@@ -76,8 +78,8 @@ final class PublishingBugs {
         Connection first = log.session();
         Connection second = log.session();
         String max = "select coalesce(max(\"offset\") + 1, 0) from log";
-        Miniature.insert(first, Miniature.number(first, max), null, "one");
-        Miniature.insert(second, Miniature.number(second, max), null, "two");
+        log.insert(first, Miniature.number(first, max), null, "one");
+        log.insert(second, Miniature.number(second, max), null, "two");
         first.commit();
         log.end(one, Outcome.OK);
         second.commit();
@@ -88,7 +90,7 @@ final class PublishingBugs {
     private static void earlyAnswer(Miniature log, boolean flawed) throws SQLException {
         String call = log.begin(Way.PUBLISH, "v");
         Connection session = log.session();
-        Miniature.insert(session, Miniature.lockedOffset(session), null, "v");
+        log.insert(session, log.lockedOffset(session), null, "v");
         if (flawed) {
             log.end(call, Outcome.OK);
         }
@@ -101,7 +103,7 @@ final class PublishingBugs {
         Connection work = log.session();
         Connection publishing = flawed ? log.session() : work;
         Miniature.run(work, "insert into business values ('v')");
-        Miniature.insert(publishing, Miniature.lockedOffset(publishing), null, "v");
+        log.insert(publishing, log.lockedOffset(publishing), null, "v");
         if (flawed) {
             publishing.commit();
         }
@@ -113,17 +115,17 @@ final class PublishingBugs {
     private static void blindRetry(Miniature log, boolean flawed) throws SQLException {
         String call = log.begin(Way.PUBLISH, "v");
         Connection session = log.session();
-        Miniature.insert(session, Miniature.lockedOffset(session), null, "v");
+        log.insert(session, log.lockedOffset(session), null, "v");
         session.commit();
         log.fault("cut the line before the answer");
         log.end(call, Outcome.UNKNOWN);
         String again = log.begin(Way.PUBLISH, "v");
         Connection other = log.session();
-        long offset = Miniature.lockedOffset(other);
+        long offset = log.lockedOffset(other);
         // With an idempotency key it would be known.
         boolean known = Miniature.number(other, "select count(*) from log where value = 'v'") > 0;
         if (flawed || !known) {
-            Miniature.insert(other, offset, null, "v");
+            log.insert(other, offset, null, "v");
             other.commit();
         } else {
             other.rollback();
@@ -136,7 +138,7 @@ final class PublishingBugs {
         log.begin(Way.PUBLISH, "a", "b", "c");
         Connection session = log.session();
         for (String value : List.of("a", "b")) {
-            Miniature.insert(session, Miniature.lockedOffset(session), null, value);
+            log.insert(session, log.lockedOffset(session), null, value);
             if (flawed) {
                 session.commit();
             }
@@ -147,18 +149,16 @@ final class PublishingBugs {
 
     /** The second publisher's clock is behind. */
     private static void clocks(Miniature log, boolean flawed) throws SQLException {
-        if (!flawed) {
-            log.publish(null, "first");
-            log.publish(null, "second");
-            return;
-        }
-        for (String value : List.of("first", "second")) {
-            String call = log.begin(Way.PUBLISH, value);
-            Connection session = log.session();
-            Miniature.insert(session, value.equals("first") ? 1 : 0, null, value);
-            session.commit();
-            log.end(call, Outcome.OK);
-        }
+        publishBy(Clock.systemUTC(), log, flawed, "first");
+        publishBy(Clock.offset(Clock.systemUTC(), Duration.ofSeconds(-5)), log, flawed, "second");
+    }
+
+    private static void publishBy(Clock clock, Miniature log, boolean flawed, String value) throws SQLException {
+        String call = log.begin(Way.PUBLISH, value);
+        Connection session = log.session();
+        log.insert(session, flawed ? clock.millis() : log.lockedOffset(session), null, value);
+        session.commit();
+        log.end(call, Outcome.OK);
     }
 
     private static void beginsAgain(Miniature log, boolean flawed) throws SQLException {

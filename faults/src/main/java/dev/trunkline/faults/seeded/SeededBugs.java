@@ -8,11 +8,16 @@ import dev.trunkline.embedded.EmbeddedPostgres;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
 /** Tells every story twice, and looks whether the checker notices. */
 public final class SeededBugs {
+
+    /** As the standard ones, but for what is waited for. */
+    static final Limits LIMITS =
+            new Limits(Limits.standard().recovery(), Limits.standard().unrecorded(), Duration.ofSeconds(3));
 
     private final EmbeddedPostgres server;
     private final Path directory;
@@ -26,7 +31,8 @@ public final class SeededBugs {
     }
 
     static List<SeededBug> all() {
-        return Stream.concat(PublishingBugs.all().stream(), ConsumingBugs.all().stream())
+        return Stream.of(PublishingBugs.all(), ConsumingBugs.all(), DesignBugs.all())
+                .flatMap(List::stream)
                 .toList();
     }
 
@@ -68,6 +74,6 @@ public final class SeededBugs {
             bug.story().tell(log, flawed);
             log.conclude();
         }
-        return Checker.check(journals, Limits.standard());
+        return Checker.check(journals, LIMITS);
     }
 }
