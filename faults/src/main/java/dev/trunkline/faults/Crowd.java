@@ -30,6 +30,7 @@ final class Crowd implements AutoCloseable {
         private final List<String> prefix;
         private final Address address;
         private final Crowd crowd;
+        private volatile String name = "";
         private volatile ChildJvm process;
 
         private Member(
@@ -41,6 +42,11 @@ final class Crowd implements AutoCloseable {
             this.main = main;
             this.arguments = arguments;
             this.process = crowd.start(this);
+        }
+
+        /** What it calls itself in its journal; another name after every start. */
+        String name() {
+            return name;
         }
 
         long pid() {
@@ -162,8 +168,8 @@ final class Crowd implements AutoCloseable {
     }
 
     private ChildJvm start(Member member) {
-        List<String> arguments =
-                new ArrayList<>(List.of(journals.toString(), member.role + "-" + started.incrementAndGet()));
+        member.name = member.role + "-" + started.incrementAndGet();
+        List<String> arguments = new ArrayList<>(List.of(journals.toString(), member.name));
         if (member.main == PublisherMain.class) {
             arguments.add("" + random.nextLong(1_000_000_000));
         }

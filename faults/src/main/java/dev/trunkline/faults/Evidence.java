@@ -40,6 +40,7 @@ final class Evidence {
                 "select topic, partition, \"offset\", key, text from trunkline.messages",
                 row -> new Event.Logged(
                         now, row.getString(1), row.getInt(2), row.getLong(3), row.getString(4), row.getString(5)));
+        journal.write(new Event.Listed(now));
         each(
                 "select group_name, topic, partition, \"offset\" from trunkline.dead_letters"
                         // What is parked now waits behind a dead letter.

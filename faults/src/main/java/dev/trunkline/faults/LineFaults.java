@@ -2,10 +2,12 @@ package dev.trunkline.faults;
 
 import dev.trunkline.faults.Fault.Deed;
 import dev.trunkline.faults.Fault.Site;
+import dev.trunkline.rig.FaultProxy;
 import dev.trunkline.rig.FaultProxy.Fate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** What is done to the line between the processes and the server. */
 final class LineFaults {
@@ -35,7 +37,8 @@ final class LineFaults {
     }
 
     private static void delay(Trial trial) {
-        trial.line().delay(Duration.ofMillis(1 + trial.random().nextInt(30)));
+        Duration longest = Duration.ofMillis(1 + trial.random().nextInt(30));
+        trial.line().delay(longest.dividedBy(2), longest.dividedBy(2));
         trial.pause(Duration.ofSeconds(3));
     }
 
@@ -45,11 +48,10 @@ final class LineFaults {
         trial.pause(Duration.ofSeconds(2));
     }
 
-    /** The first that sends something with this in it. */
-    private static Deed trap(String bait, Fate fate) {
+    private static Deed trap(Consumer<FaultProxy> trap) {
         return trial -> {
             int before = trial.line().trapped();
-            trial.line().trap(bait, fate);
+            trap.accept(trial.line());
             Trial.await("somebody is caught", () -> trial.line().trapped() > before);
             trial.pause(Duration.ofSeconds(1));
         };
@@ -59,8 +61,8 @@ final class LineFaults {
     private static List<Deed> deeds() {
         List<Deed> deeds = new ArrayList<>(List.of(LineFaults::cut, LineFaults::delay, LineFaults::refuse));
         for (Fate fate : Fate.values()) {
-            deeds.add(trap("COMMIT", fate));
-            deeds.add(trap(Workload.ORDERS, fate));
+            deeds.add(trap(line -> line.trapCommit(fate)));
+            deeds.add(trap(line -> line.trap(Workload.ORDERS, fate)));
         }
         return List.copyOf(deeds);
     }

@@ -144,9 +144,9 @@ final class PoisonFaults {
 
     private void discard(Map<String, DeadLetter> letters) {
         letters.forEach((group, letter) -> {
+            long now = System.nanoTime();
             trial.journal()
-                    .write(new Event.Letter(
-                            System.nanoTime(), group, Workload.ORDERS, letter.partition(), letter.offset()));
+                    .write(new Event.Letter(now, group, Workload.ORDERS, letter.partition(), letter.offset(), now));
             letters(group).discard(List.of(letter.id()));
         });
     }

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 /** What is done to the processes of the crowd. */
@@ -46,9 +45,7 @@ final class ProcessFaults {
     private static void killConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(2));
         Optional<Fatal.Moment> moment = trial.draw(MOMENTS);
-        AtomicReference<Crowd.Member> killed = new AtomicReference<>();
-        trial.harm(() -> killed.set(moment.isPresent() ? die(trial, moment.get()) : kill(trial)));
-        Crowd.Member victim = killed.get();
+        Crowd.Member victim = moment.isPresent() ? die(trial, moment.get()) : kill(trial);
         long pid = victim.pid();
         long died = System.nanoTime();
         CompletableFuture<Void> takenOver = CompletableFuture.runAsync(() -> trial.awaitTakenOver(pid, died));
@@ -60,27 +57,33 @@ final class ProcessFaults {
         trial.awaitMore(100);
     }
 
-    private static Crowd.Member kill(Trial trial) throws InterruptedException {
+    private static Crowd.Member kill(Trial trial) throws Exception {
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
-        victim.kill();
+        trial.harm(victim, victim::kill);
         return victim;
     }
 
-    private static Crowd.Member die(Trial trial, Fatal.Moment moment) {
+    private static Crowd.Member die(Trial trial, Fatal.Moment moment) throws Exception {
+        trial.harm(() -> publish(trial, moment));
+        return dead(trial).orElseThrow();
+    }
+
+    private static Optional<Crowd.Member> dead(Trial trial) {
+        return trial.crowd().consumers().stream()
+                .filter(consumer -> !consumer.isAlive())
+                .findFirst();
+    }
+
+    /** Returns when somebody has died of it. */
+    private static void publish(Trial trial, Fatal.Moment moment) {
         try (Trunkline trunkline = trial.open()) {
             Message message =
                     Workload.message(Workload.ORDERS, new Fatal(trial.events(), moment).value(), trial.random());
             String call = trial.journal().publish(Way.PUBLISH, Workload.ORDERS, Workload.contents(List.of(message)));
             trunkline.publisher().publish(message);
             trial.journal().end(call, Outcome.OK);
-            Trial.await(
-                    "somebody dies of it",
-                    () -> trial.crowd().consumers().stream().anyMatch(consumer -> !consumer.isAlive()));
+            Trial.await("somebody dies of it", () -> dead(trial).isPresent());
         }
-        return trial.crowd().consumers().stream()
-                .filter(consumer -> !consumer.isAlive())
-                .findFirst()
-                .orElseThrow();
     }
 
     private static void killPublisher(Trial trial) throws Exception {
@@ -95,7 +98,7 @@ final class ProcessFaults {
     private static void stopConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
-        trial.harm(() -> {
+        trial.harm(victim, () -> {
             victim.signal("STOP");
             long stopped = System.nanoTime();
             try {
@@ -118,7 +121,7 @@ final class ProcessFaults {
                 greedy.add(new ProcessBuilder("sh", "-c", "while kill -0 $PPID; do :; done").start());
             }
             Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
-            trial.harm(() -> {
+            trial.harm(victim, () -> {
                 victim.signal("STOP");
                 trial.pause(Address.LEASE.dividedBy(2));
                 victim.signal("CONT");

@@ -31,6 +31,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** One fault, done again and again to a crowd at work; then all calms down, and what happened is checked. */
 final class Trial implements AutoCloseable {
@@ -118,6 +120,7 @@ final class Trial implements AutoCloseable {
         Exception problem = null;
         Observer observer = new Observer(stage.address(), stage.journal());
         Follower follower = new Follower(stage.address(), stage.journal());
+        stage.journal().write(Workload.owed());
         try (observer;
                 follower) {
             awaitMore(200);
@@ -154,13 +157,26 @@ final class Trial implements AutoCloseable {
             problem = new IllegalStateException(deeds.refused() + " publishes failed, and nothing was done to them");
         }
         long lost = Oblivion.take(journals, forgotten);
+        Verdict verdict = Checker.check(journals, LIMITS);
+        if (problem == null) {
+            problem = Stream.of(
+                            Event.Cursor.class,
+                            Event.First.class,
+                            Event.Read.class,
+                            Event.Logged.class,
+                            Event.Effect.class)
+                    .filter(kind -> verdict.figures().events(kind) == 0)
+                    .findFirst()
+                    .map(kind -> new IllegalStateException("nobody has written down a " + kind.getSimpleName()))
+                    .orElse(null);
+        }
         return new Result(
                 fault.tally().count(events, deeds),
                 load,
                 worst,
                 deeds.refused(),
                 lost,
-                Checker.check(journals, LIMITS),
+                verdict,
                 Optional.ofNullable(problem));
     }
 
@@ -215,7 +231,12 @@ final class Trial implements AutoCloseable {
 
     /** Does what may cause messages to come again. Nothing else explains it. */
     void harm(Action action) throws Exception {
-        String call = stage.journal().fault(fault.id() + " " + fault.title());
+        harm(null, action);
+    }
+
+    /** Does it to one process: what others were at does not come again. */
+    void harm(Crowd.@Nullable Member victim, Action action) throws Exception {
+        String call = stage.journal().fault(fault.id() + " " + fault.title(), victim == null ? null : victim.name());
         action.run();
         stage.journal().end(call, Outcome.OK);
         did();

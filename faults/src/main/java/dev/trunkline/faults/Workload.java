@@ -3,10 +3,12 @@ package dev.trunkline.faults;
 import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Event;
 import dev.trunkline.checker.Event.Content;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
@@ -50,6 +52,19 @@ final class Workload {
                     "select trunkline.subscribe('plain', 'orders', 'BEGINNING'),"
                             + " trunkline.subscribe('plain', 'clicks', 'BEGINNING'), trunkline.subscribe('effects', 'orders', 'BEGINNING')");
         }
+    }
+
+    /** What the groups of the crowd are owed, and what comes of it. */
+    static List<Event> owed() {
+        long now = System.nanoTime();
+        List<Event> owed = new ArrayList<>();
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            owed.add(new Event.From(now, PLAIN, ORDERS, partition, 0));
+            owed.add(new Event.From(now, PLAIN, CLICKS, partition, 0));
+            owed.add(new Event.From(now, EFFECTS, ORDERS, partition, 0));
+        }
+        owed.add(new Event.Transactional(now, EFFECTS, ORDERS));
+        return owed;
     }
 
     static TopicConfiguration topic(String name) {
