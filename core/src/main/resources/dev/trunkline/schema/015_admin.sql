@@ -140,21 +140,21 @@ as $$
             where h.subscription = a_subscription and g.expires_at > clock_timestamp() and not isempty(g.given))
 $$;
 
--- How a group is: CANCELLED, DEAD, PAUSED; FLAPPING (died three times in a day); NEAR_TIMEOUT (half of the time until it is dead has passed);
--- UNATTENDED (nobody serves it; one that is pulled from: nobody pulls, and something has waited for five minutes); STALLED (it is served, what it has
--- to do has been there for five minutes, and for as long it has done nothing); else HEALTHY.
+-- How a group is: CANCELLED, DEAD, PAUSED; NEAR_TIMEOUT (half of the time until it is dead has passed); UNATTENDED (nobody serves it; one that is pulled
+-- from: nobody pulls, and something has waited for five minutes); STALLED (it is served, what it has to do has been there for five minutes, and for as
+-- long it has done nothing); FLAPPING (nothing of that, but it died three times in a day); else HEALTHY.
 create function trunkline.group_health(s trunkline.subscription, semantics text, pending bigint, moved_at timestamptz) returns text
     language sql stable
     return case
         when s.status <> 'ACTIVE' then s.status
-        when (select count(*) from trunkline.group_event e
-              where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
         when semantics = 'PUB_SUB' and s.unattended_since < clock_timestamp() - s.dead_after / 2 and s.mode = 'HANDLER' then 'NEAR_TIMEOUT'
         when s.unattended_since is not null and s.mode = 'HANDLER' then 'UNATTENDED'
         -- Only few come so far as to be asked for their oldest message, which is dear.
         when pending > 0 and greatest(moved_at, s.created_at, s.status_since) < clock_timestamp() - interval '5 minutes'
             and trunkline.pending_since(s.id) < clock_timestamp() - interval '5 minutes'
             then case when s.mode = 'PULL' and not trunkline.is_pulled(s.id) then 'UNATTENDED' else 'STALLED' end
+        when (select count(*) from trunkline.group_event e
+              where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
         else 'HEALTHY'
     end;
 
@@ -211,9 +211,10 @@ create view trunkline.topic_health as
             select from trunkline.cursors(s.id) c where c.cursor < z.bases[c.strand + 1])
         order by s.id limit 1) k on true
     cross join lateral (
-        -- The newest segment that was opened before retention began holds messages that may not go yet.
-        select greatest(count(*) - 1, 0) as overdue_segments from trunkline.segment s
-        where s.topic = t.id and k.pinned_by is null and s.opened_at < clock_timestamp() - t.retention) o;
+        -- The newest segment that was opened before that holds messages that may not go yet.
+        select greatest(count(*) - 1, 0) as overdue_segments
+        from trunkline.segment s cross join lateral trunkline.cut_offs(t, clock_timestamp()) c
+        where s.topic = t.id and s.opened_at < case when k.pinned_by is null then c.keep else c.cap end) o;
 
 -- Why a message is where it is, for a group: by its id, or by partition and offset. One line for each thing that is known.
 create function trunkline.explain(

@@ -22,8 +22,9 @@ as $$
         select d.subscription, count(*) as messages from trunkline.dead_letter d group by 1
     ), log as materialized (
         select s.topic, count(*) as segments, sum(pg_total_relation_size(to_regclass(format('trunkline.segment_%s', s.id)))) as bytes,
-               count(*) filter (where s.opened_at < c.now - t.retention) > 1 as is_old
-        from trunkline.segment s join trunkline.topic t on t.id = s.topic cross join clock c
+               count(*) filter (where s.opened_at < k.keep) > 1 as is_old
+        from (select t.id as topic, (trunkline.cut_offs(t, c.now)).keep from trunkline.topic t cross join clock c offset 0) k
+        join trunkline.segment s on s.topic = k.topic
         group by s.topic
     ), old as (
         -- Only of topics that have something to drop is it asked why that is still there. The offset keeps the planner from asking for all.
