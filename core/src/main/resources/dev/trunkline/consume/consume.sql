@@ -81,7 +81,7 @@ select trunkline.skip_catch_up(?, ?)
 select a.strand, a."offset", a.attempts from trunkline.attempt a where a.subscription = ? and a.strand = any (?)
 
 -- name: release
-select trunkline.release(?, ?, ?, ?, ?)
+select trunkline.release_partitions(?, ?, ?, ?, ?)
 
 -- name: record
 select trunkline.record(?, ?, ?, ?, ?, ?, ?, ?)
