@@ -10,7 +10,8 @@ import java.util.Optional;
 
 /**
  * A group for callers that can not keep a handler running: they pop batches, work on them, and acknowledge them, from any thread
- * and any process. The same can be done in SQL, with {@code trunkline.pop}, {@code ack}, {@code nack}, {@code reject} and {@code extend}.
+ * and any process. The same can be done in SQL, with {@code trunkline.pop}, {@code ack}, {@code nack}, {@code release}, {@code reject} and
+ * {@code extend}.
  *
  * {@snippet :
  * PullConsumer<Order> orders = trunkline.pull("billing", "orders", Order.class, PullOptions.fromBeginning());
@@ -26,7 +27,7 @@ import java.util.Optional;
  * not. A batch has 10,000 messages and 16 MiB at most.
  *
  * <p>In an ordered topic, messages of one key are popped and acknowledged in order. Of a message that is handed back, those that come after it
- * on its key are handed back too, without having failed; what is left of the batch is what the calls return.
+ * on its key are handed back too, without having failed, and so it is with one that is released; what is left of the batch is what the calls return.
  *
  * <p>Calls that change a batch throw {@link LeaseExpiredException} if it is no longer the caller's, and {@link ConsumerGroupException} if there is no such
  * batch of this group or an offset is not in it.
@@ -73,6 +74,12 @@ public interface PullConsumer<T> extends AutoCloseable {
 
     /** Hands some of a batch back. Returns the offsets that are left. */
     List<Long> nack(String token, Collection<Long> offsets, Duration delay, String error);
+
+    /** Gives all that is left of a batch back as if it had not been taken: nobody has tried it. For who stops in order. */
+    void release(String token);
+
+    /** Gives some of a batch back as if it had not been taken. Returns the offsets that are left. */
+    List<Long> release(String token, Collection<Long> offsets);
 
     /** Some of a batch become dead letters at once: another try would not help. Returns the offsets that are left. */
     List<Long> reject(String token, Collection<Long> offsets, String error);

@@ -176,7 +176,8 @@ public final class Trunkline implements AutoCloseable {
 
     /**
      * Relays, in the calling thread, everything that is committed and due now, and returns how many messages got their
-     * place. What is published meanwhile is not waited for. For processes without background work, and for tests.
+     * place. What is published meanwhile is not waited for; who is just appending is, a few seconds. What a topic fails of is
+     * thrown when the others are done. For processes without background work, and for tests.
      */
     public long relayNow() {
         return relay.runOnce();

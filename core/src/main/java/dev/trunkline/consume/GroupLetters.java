@@ -48,7 +48,7 @@ record GroupLetters(Calls calls, String group, String topic) implements DeadLett
         String[] texts = headers.entrySet().stream()
                 .flatMap(header -> Stream.of(header.getKey(), header.getValue()))
                 .toArray(String[]::new);
-        calls.run("editDeadLetter", group, topic, id, payload, contentType, texts.length == 0 ? null : texts);
+        calls.run("editDeadLetter", group, topic, id, payload, contentType, texts);
     }
 
     private static DeadLetter letter(ResultSet row) throws SQLException {

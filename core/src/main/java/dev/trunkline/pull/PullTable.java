@@ -170,6 +170,11 @@ public final class PullTable {
                 owner.topic));
     }
 
+    List<Long> release(Owner owner, String token, @Nullable Collection<Long> offsets) {
+        return database.call(
+                connection -> rest(connection, "release", token, array(connection, offsets), owner.group, owner.topic));
+    }
+
     List<Long> reject(Owner owner, String token, Collection<Long> offsets, String error) {
         return database.call(connection -> rest(
                 connection, "reject", token, array(connection, offsets), printable(error), owner.group, owner.topic));

@@ -242,6 +242,16 @@ public final class Puller<T> implements PullConsumer<T> {
     }
 
     @Override
+    public void release(String token) {
+        table.release(owner, token, null);
+    }
+
+    @Override
+    public List<Long> release(String token, Collection<Long> offsets) {
+        return table.release(owner, token, offsets);
+    }
+
+    @Override
     public List<Long> reject(String token, Collection<Long> offsets, String error) {
         return table.reject(owner, token, offsets, error);
     }

@@ -81,7 +81,7 @@ select trunkline.skip_catch_up(?, ?)
 select a.strand, a."offset", a.attempts from trunkline.attempt a where a.subscription = ? and a.strand = any (?)
 
 -- name: release
-select trunkline.release(?, ?, ?, ?, ?)
+select trunkline.release_partitions(?, ?, ?, ?, ?)
 
 -- name: record
 select trunkline.record(?, ?, ?, ?, ?, ?, ?, ?)
@@ -191,8 +191,8 @@ order by g.topic, g.group_name, g.id
 -- name: group
 select g.group_name, g.topic, g.status, g.health, g.members, g.last_beat_at, g.pending, g.done, g.last_progress_at, g.parked, g.dead_letters, g.passed_over,
        g.released_at, g.created_at
-from trunkline.groups g
-where g.group_name = ? and g.topic = ?
+from trunkline.groups_of(array(
+    select s.id from trunkline.subscription s join trunkline.topic t on t.id = s.topic where s.group_name = ? and t.name = ?)) g
 order by g.id desc
 
 -- name: seek

@@ -28,3 +28,9 @@ select p.topics, p.next_due, p.slot, pg_current_snapshot()::text, clock_timestam
 
 -- name: relay
 select trunkline.relay(t.id), t.name from trunkline.topic t where t.id = ?
+
+-- name: relayWaiting
+select trunkline.relay_waiting(t.id, ?::pg_snapshot, ?::timestamptz), t.name from trunkline.topic t where t.id = ?
+
+-- name: topic
+select t.name from trunkline.topic t where t.id = ?

@@ -21,6 +21,9 @@ select trunkline.ack(?, ?, ?, ?)
 -- name: nack
 select trunkline.nack(?, ?, ? * interval '1 microsecond', ?, ?, ?)
 
+-- name: release
+select trunkline.release(?, ?, ?, ?)
+
 -- name: reject
 select trunkline.reject(?, ?, ?, ?, ?)
 

@@ -332,3 +332,28 @@ begin
     end if;
     return (select d.moved from trunkline.drain(a_topic, lanes, current_segment, a_chunk, null) d);
 end $$;
+
+-- Relays the first lane of a topic that still has something of what was committed, or due, then; for who appends to it, it waits, but not for ever. One
+-- lane at a time: nobody else's is held meanwhile.
+create function trunkline.relay_waiting(a_topic int, a_upto pg_snapshot, a_due timestamptz, a_chunk int default 100000) returns bigint
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off set lock_timeout = '5s'
+as $$
+declare
+    its_lane int;
+    current_segment int;
+begin
+    perform trunkline.require_appendable();
+    select l.lane into its_lane from trunkline.lane l
+    where l.topic = a_topic and trunkline.peek(l.topic, l.lane, a_upto, a_due) order by l.lane limit 1;
+    begin
+        select l.segment into current_segment from trunkline.lane l where l.topic = a_topic and l.lane = its_lane for no key update;
+    exception when lock_not_available then
+        raise 'somebody has been appending to lane % for more than %', its_lane, current_setting('lock_timeout')
+            using errcode = 'lock_not_available', hint = 'See pg_stat_activity for who holds it.';
+    end;
+    if not found then
+        return 0;
+    end if;
+    return (select d.moved from trunkline.drain(a_topic, array[its_lane], current_segment, a_chunk, null) d);
+end $$;

@@ -363,7 +363,7 @@ $$;
 
 -- Lets go of partitions that are still held at these epochs. Who has not heard that it was done, and took one again, keeps it. One that was orphaned
 -- and whose suspects are not worked off is orphaned still for who takes it next: it is held by nobody, session 0.
-create function trunkline.release(a_session bigint, a_subscription int, a_partitions int[], a_epochs bigint[], a_orphaned boolean[] default null) returns void
+create function trunkline.release_partitions(a_session bigint, a_subscription int, a_partitions int[], a_epochs bigint[], a_orphaned boolean[] default null) returns void
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -426,9 +426,9 @@ begin
     return decided;
 end $$;
 
--- Changes what a dead letter says, so that it can be handled when it is redriven. Its key and its place stay.
+-- Changes what a dead letter says, so that it can be handled when it is redriven. Its key and its place stay; so do content type and headers, if they are null.
 create function trunkline.edit_dead_letter(
-    a_group text, a_topic text, a_id bigint, a_payload bytea, a_content_type text default 'application/octet-stream', a_headers text[] default null) returns void
+    a_group text, a_topic text, a_id bigint, a_payload bytea, a_content_type text default null, a_headers text[] default null) returns void
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -436,11 +436,11 @@ declare
     most int;
 begin
     select t.max_payload_bytes into most from trunkline.topic t where t.name = a_topic;
-    if octet_length(a_payload) <= most and octet_length(a_content_type) between 1 and 255
+    if octet_length(a_payload) <= most and coalesce(octet_length(a_content_type), 1) between 1 and 255
         and (a_headers is null or cardinality(a_headers) <= 2000 and cardinality(a_headers) % 2 = 0
             and array_position(a_headers, null) is null and octet_length(array_to_string(a_headers, '')) <= 65536) then
         update trunkline.dead_letter d
-        set payload = a_payload, content_type = a_content_type, headers = a_headers,
+        set payload = a_payload, content_type = coalesce(a_content_type, d.content_type), headers = nullif(coalesce(a_headers, d.headers), '{}'),
             history = d.history || (clock_timestamp()::text || ' edited by ' || session_user)
         from trunkline.subscription s join trunkline.topic t on t.id = s.topic
         where d.id = a_id and d.intent is null and s.id = d.subscription and s.group_name = a_group and t.name = a_topic;
@@ -449,7 +449,7 @@ begin
                 'Look at trunkline.dead_letters for the ids.');
         end if;
     else
-        perform trunkline.refuse_message(a_topic, octet_length(a_payload), null, a_headers, a_content_type, null, 0, null, null);
+        perform trunkline.refuse_message(a_topic, octet_length(a_payload), null, a_headers, coalesce(a_content_type, 'as it was'), null, 0, null, null);
     end if;
 end $$;
 

@@ -22,7 +22,7 @@ create table trunkline.grant_base (
     primary key (subscription, partition)
 );
 
--- Grants, and what became of them: a row per pop, ack, nack, reject and extend. The last one of a partition counts. Their slots take turns
+-- Grants, and what became of them: a row per pop, ack, nack, release, reject and extend. The last one of a partition counts. Their slots take turns
 -- together with those of progress.
 do $$
 begin

@@ -1,4 +1,4 @@
--- Pull: for callers that can not keep a handler running. Ack, nack, reject and extend work from anywhere, under the holder's lock, as long as nobody
+-- Pull: for callers that can not keep a handler running. Ack, nack, release, reject and extend work from anywhere, under the holder's lock, as long as nobody
 -- else has popped the partition.
 
 -- Makes a group that is pulled from, or finds it: its start and its settings are those of the first call.
@@ -411,6 +411,37 @@ begin
     end if;
     return trunkline.hand_back(
         a_token, a_offsets, clock_timestamp() + nullif(a_delay, '0'), coalesce(a_error, 'handed back'), false, a_group, a_topic);
+end $$;
+
+-- Gives messages of a batch back as if they had not been taken: nobody has tried them. In an ordered topic what comes after one on its key goes with it.
+-- Returns the offsets that are left.
+create function trunkline.release(a_token text, a_offsets bigint[] default null, a_group text default null, a_topic text default null) returns bigint[]
+    language plpgsql security definer
+    set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+as $$
+declare
+    c record;
+    g trunkline.grants;
+    released int8multirange; behind int8multirange := '{}';
+begin
+    perform trunkline.check_pull();
+    c := trunkline.claim(a_token, a_group, a_topic);
+    g := c.g;
+    released := trunkline.part_of(g, a_offsets);
+    if not isempty(released) then
+        if (c.t).ordering = 'ORDERED' and not isempty(g.given - released) then
+            select coalesce(range_agg(int8range(k."offset", k."offset" + 1)), '{}') into behind
+            from (
+                select m."offset", min(m."offset") filter (where released @> m."offset") over (partition by m.key) as first_released
+                from trunkline.given_messages(g.subscription, (c.t).id, g.strand, g.given) m where m.key is not null) k
+            where k."offset" > k.first_released;
+        end if;
+        -- Nothing is done by it: no progress is recorded.
+        g.sequence := g.sequence + 1;
+        g.given := g.given - released - behind;
+        perform trunkline.append_grant(g);
+    end if;
+    return array(select o from trunkline.offsets_of(g.given) o);
 end $$;
 
 -- Gives messages of a batch up at once: another try would not help. Returns the offsets that are left.

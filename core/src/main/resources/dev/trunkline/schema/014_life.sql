@@ -328,6 +328,16 @@ as $$
     select s.bases from trunkline.segment s where s.topic = a_topic and s.opened_at <= at order by s.id desc limit 1
 $$;
 
+-- Before when a segment must have been followed by the next for it to go: once every group that counts has done it; whoever needs it.
+create function trunkline.cut_offs(t trunkline.topic, clock timestamptz, out keep timestamptz, out cap timestamptz)
+    language sql stable
+as $$
+    select clock - case
+               when t.semantics = 'QUEUE' or exists (select from trunkline.subscription s where s.topic = t.id and s.status <> 'CANCELLED') then t.retention
+               else least(t.retention, t.unheard_retention) end,
+           clock - greatest(t.hard_cap, t.retention)
+$$;
+
 -- The first offsets to keep of a topic: by its retention, not beyond what every group that counts has done; but what is older than the
 -- hard cap goes.
 create function trunkline.watermark(a_topic int, clock timestamptz default clock_timestamp()) returns bigint[]
@@ -336,12 +346,8 @@ create function trunkline.watermark(a_topic int, clock timestamptz default clock
 as $$
     select array_agg(greatest(w.cap[k.n], least(w.keep[k.n], d.cursor)) order by k.n)
     from (
-        select t.partitions, t.levels,
-               trunkline.bases_at(t.id, clock - case
-                   when t.semantics = 'QUEUE' or exists (select from trunkline.subscription s where s.topic = t.id and s.status <> 'CANCELLED') then t.retention
-                   else least(t.retention, t.unheard_retention) end) as keep,
-               trunkline.bases_at(t.id, clock - greatest(t.hard_cap, t.retention)) as cap
-        from trunkline.topic t where t.id = a_topic) w
+        select t.partitions, t.levels, trunkline.bases_at(t.id, c.keep) as keep, trunkline.bases_at(t.id, c.cap) as cap
+        from trunkline.topic t cross join lateral trunkline.cut_offs(t, clock) c where t.id = a_topic) w
     cross join lateral generate_series(1, w.partitions * w.levels) as k (n)
     left join (
         select c.strand, min(c.cursor) as cursor

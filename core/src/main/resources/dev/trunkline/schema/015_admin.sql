@@ -106,13 +106,6 @@ begin
     end if;
 end $$;
 
--- How far a group is, in all its partitions.
-create function trunkline.group_progress(a_subscription int, out pending bigint, out done bigint, out moved_at timestamptz)
-    language sql stable
-as $$
-    select coalesce(sum(l.pending), 0)::bigint, coalesce(sum(l.done), 0)::bigint, max(l.moved_at) from trunkline.lags(array[a_subscription]) l
-$$;
-
 -- Since when the oldest message lies in the log that a group has not done.
 create function trunkline.pending_since(a_subscription int) returns timestamptz
     language plpgsql stable
@@ -140,39 +133,56 @@ as $$
             where h.subscription = a_subscription and g.expires_at > clock_timestamp() and not isempty(g.given))
 $$;
 
--- How a group is: CANCELLED, DEAD, PAUSED; FLAPPING (died three times in a day); NEAR_TIMEOUT (half of the time until it is dead has passed);
--- UNATTENDED (nobody serves it; one that is pulled from: nobody pulls, and something has waited for five minutes); STALLED (it is served, what it has
--- to do has been there for five minutes, and for as long it has done nothing); else HEALTHY.
+-- How a group is: CANCELLED, DEAD, PAUSED; NEAR_TIMEOUT (half of the time until it is dead has passed); UNATTENDED (nobody serves it; one that is pulled
+-- from: nobody pulls, and something has waited for five minutes); STALLED (it is served, what it has to do has been there for five minutes, and for as
+-- long it has done nothing); FLAPPING (nothing of that, but it died three times in a day); else HEALTHY.
 create function trunkline.group_health(s trunkline.subscription, semantics text, pending bigint, moved_at timestamptz) returns text
     language sql stable
     return case
         when s.status <> 'ACTIVE' then s.status
-        when (select count(*) from trunkline.group_event e
-              where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
         when semantics = 'PUB_SUB' and s.unattended_since < clock_timestamp() - s.dead_after / 2 and s.mode = 'HANDLER' then 'NEAR_TIMEOUT'
         when s.unattended_since is not null and s.mode = 'HANDLER' then 'UNATTENDED'
         -- Only few come so far as to be asked for their oldest message, which is dear.
         when pending > 0 and greatest(moved_at, s.created_at, s.status_since) < clock_timestamp() - interval '5 minutes'
             and trunkline.pending_since(s.id) < clock_timestamp() - interval '5 minutes'
             then case when s.mode = 'PULL' and not trunkline.is_pulled(s.id) then 'UNATTENDED' else 'STALLED' end
+        when (select count(*) from trunkline.group_event e
+              where e.subscription = s.id and e.what = 'ACTIVE to DEAD' and e.at > clock_timestamp() - interval '1 day') >= 3 then 'FLAPPING'
         else 'HEALTHY'
     end;
 
--- One line for each group.
-create view trunkline.groups as
-    select s.id, s.group_name, t.name as topic, s.status, s.mode,
-           trunkline.group_health(s, t.semantics, p.pending, p.moved_at) as health,
-           m.members, m.last_beat_at, p.pending, p.done, p.moved_at as last_progress_at,
-           (select count(*) from trunkline.parked k where k.subscription = s.id) as parked,
-           (select count(*) from trunkline.dead_letter d where d.subscription = s.id) as dead_letters,
-           (select coalesce(sum(g."to" - g."from"), 0)::bigint from trunkline.gap g where g.subscription = s.id) as passed_over,
+-- One line for each of these groups. How far they are is asked once for all of them.
+create function trunkline.groups_of(a_subscriptions int[])
+    returns table (
+        id int, group_name text, topic text, status text, mode text, health text, members bigint, last_beat_at timestamptz, pending bigint, done bigint,
+        last_progress_at timestamptz, parked bigint, dead_letters bigint, passed_over bigint, unattended_since timestamptz, dead_after interval,
+        released_at timestamptz, start_mode text, start_at timestamptz, start_number bigint, created_at timestamptz, status_since timestamptz)
+    language sql stable
+    set jit = off
+as $$
+    select s.id, s.group_name, t.name, s.status, s.mode, trunkline.group_health(s, t.semantics, coalesce(p.pending, 0), p.moved_at),
+           m.members, m.last_beat_at, coalesce(p.pending, 0), coalesce(p.done, 0), p.moved_at,
+           (select count(*) from trunkline.parked k where k.subscription = s.id),
+           (select count(*) from trunkline.dead_letter d where d.subscription = s.id),
+           (select coalesce(sum(g."to" - g."from"), 0)::bigint from trunkline.gap g where g.subscription = s.id),
            s.unattended_since, s.dead_after, s.released_at, s.start_mode, s.start_at, s.start_number, s.created_at, s.status_since
     from trunkline.subscription s
     join trunkline.topic t on t.id = s.topic
-    cross join lateral trunkline.group_progress(s.id) p
+    left join (
+        select l.subscription, sum(l.pending)::bigint as pending, sum(l.done)::bigint as done, max(l.moved_at) as moved_at
+        from trunkline.lags(a_subscriptions) l group by l.subscription) p on p.subscription = s.id
     cross join lateral (
         select count(*) filter (where k.ended_at is null) as members, max(k.beat_at) as last_beat_at
-        from trunkline.member x join trunkline.session k on k.id = x.session where x.subscription = s.id) m;
+        from trunkline.member x join trunkline.session k on k.id = x.session where x.subscription = s.id) m
+    where s.id = any (a_subscriptions)
+$$;
+
+-- One line for each group.
+create view trunkline.groups as
+    select g.id, g.group_name collate "C" as group_name, g.topic collate "C" as topic, g.status, g.mode, g.health, g.members, g.last_beat_at, g.pending, g.done,
+           g.last_progress_at, g.parked, g.dead_letters, g.passed_over, g.unattended_since, g.dead_after, g.released_at, g.start_mode, g.start_at,
+           g.start_number, g.created_at, g.status_since
+    from trunkline.groups_of(array(select s.id from trunkline.subscription s)) g;
 
 -- One line for each topic: how much it keeps, and which group holds back what retention would let go, since when, and how much that is; how many
 -- segments could go and are still there; and how many messages were dropped and published in the last hour, or since the segment before it began.
@@ -211,9 +221,41 @@ create view trunkline.topic_health as
             select from trunkline.cursors(s.id) c where c.cursor < z.bases[c.strand + 1])
         order by s.id limit 1) k on true
     cross join lateral (
-        -- The newest segment that was opened before retention began holds messages that may not go yet.
-        select greatest(count(*) - 1, 0) as overdue_segments from trunkline.segment s
-        where s.topic = t.id and k.pinned_by is null and s.opened_at < clock_timestamp() - t.retention) o;
+        -- The newest segment that was opened before that holds messages that may not go yet.
+        select greatest(count(*) - 1, 0) as overdue_segments
+        from trunkline.segment s cross join lateral trunkline.cut_offs(t, clock_timestamp()) c
+        where s.topic = t.id and s.opened_at < case when k.pinned_by is null then c.keep else c.cap end) o;
+
+-- What a message of an ordered topic waits behind on its key: the first one before it that a group has not done. Null: nothing.
+create function trunkline.waits_behind(s trunkline.subscription, t trunkline.topic, a_strand int, a_offset bigint, a_key text, a_undone int8multirange) returns text
+    language plpgsql stable
+as $$
+declare
+    first record; a trunkline.attempt;
+begin
+    if t.ordering <> 'ORDERED' or a_key is null then
+        return null;
+    end if;
+    select x.* into first
+    from (
+        (select d."offset", format('dead letter %s, offset %s, until it is redriven or discarded', d.id, d."offset") as what
+        from trunkline.dead_letter d
+        where d.subscription = s.id and d.strand = a_strand and d.key = a_key and d.stops_key and d."offset" < a_offset order by d."offset" limit 1)
+        union all
+        (select p."offset", format('offset %s, which is parked', p."offset")
+        from trunkline.parked p
+        where p.subscription = s.id and p.strand = a_strand and p.key = a_key and p."offset" < a_offset order by p."offset" limit 1)
+        union all
+        (select m."offset", format('offset %s', m."offset")
+        from trunkline.strand_messages(t.id, a_strand, trunkline.first_of(a_undone * int8multirange(int8range(0, a_offset)), 10000)) m
+        where m.key = a_key order by m."offset" limit 1)) x
+    order by x."offset" limit 1;
+    if not found then
+        return null;
+    end if;
+    select k.* into a from trunkline.attempt k where k.subscription = s.id and k.strand = a_strand and k."offset" = first."offset";
+    return concat(first.what, ', failed ' || a.attempts || ' times', case when a.due_at > clock_timestamp() then ', due again at ' || a.due_at end);
+end $$;
 
 -- Why a message is where it is, for a group: by its id, or by partition and offset. One line for each thing that is known.
 create function trunkline.explain(
@@ -226,8 +268,8 @@ declare
     t trunkline.topic;
     s trunkline.subscription := trunkline.group_of(a_group, a_topic);
     its_strand int; its_offset bigint; its_key text; its_time timestamptz; its_id bigint := a_id;
-    b record; h record; x record;
-    cursor bigint; is_done boolean;
+    b record; h record; x record; held trunkline.grants;
+    cursor bigint; is_done boolean; is_parked boolean; undone int8multirange; behind text;
 begin
     select k.* into t from trunkline.topic k where k.name = a_topic;
     select * into b from trunkline.bounds(t.id);
@@ -237,10 +279,15 @@ begin
             select d.strand, d."offset", d.key into its_strand, its_offset, its_key from trunkline.dead_letter d where d.subscription = s.id and d.message_id = a_id;
         end if;
         if its_strand is null then
+            select k.* into x
+            from (
+                select d.due_at, d.published_at from trunkline.delayed d where d.topic = t.id and d.id = a_id
+                union all
+                select o.due_at, o.published_at from trunkline.outbox o where o.topic = t.id and o.id = a_id) k limit 1;
             return query select 'not in the log', case
-                when not trunkline.has_offset(a_topic, a_id) then
-                    'It is committed and waits in the outbox for the relay, or until it is due: see trunkline.delayed.'
-                else 'It was never committed, was dropped by retention, or is of another topic.' end;
+                when trunkline.has_offset(a_topic, a_id) then 'It was never committed, was dropped by retention, or is of another topic.'
+                when x.due_at > clock_timestamp() then format('It is committed and delayed: it is due at %s.', x.due_at)
+                else format('It was published at %s%s, is committed, and waits in the outbox for the relay.', x.published_at, ', was due at ' || x.due_at) end;
             return;
         end if;
     elsif a_partition is null or a_offset is null then
@@ -261,7 +308,7 @@ begin
     return query select 'message', concat_ws(', ', 'partition ' || its_strand % t.partitions,
         (array[null, 'priority HIGH', 'priority LOW'])[its_strand / t.partitions + 1], 'offset ' || its_offset, 'id ' || its_id, 'key ' || its_key,
         'appended ' || its_time);
-    select d.done @> its_offset, trunkline.cursor_of(d.done) into is_done, cursor
+    select d.done @> its_offset, trunkline.cursor_of(d.done), int8multirange(int8range(0, its_offset)) - d.done into is_done, cursor, undone
     from trunkline.done(s.id, array[its_strand % t.partitions]) d where d.strand = its_strand;
     for x in select g.* from trunkline.gap g where g.subscription = s.id and g.strand = its_strand and its_offset >= g."from" and its_offset < g."to" loop
         return query select 'passed over', format('%s at %s: offsets %s up to %s.', lower(x.reason), x.at, x."from", x."to");
@@ -270,26 +317,45 @@ begin
         return query select 'dead letter', format('number %s, after %s attempts, at %s: %s%s', x.id, x.attempts, x.buried_at, x.error,
             case when x.stops_key then '; its key waits until it is redriven or discarded' else '' end);
     end loop;
-    if exists (select from trunkline.parked p where p.subscription = s.id and p.strand = its_strand and p."offset" = its_offset) then
-        return query select 'parked', 'Its key is blocked by a message before it: it waits aside, in order.';
+    is_parked := exists (select from trunkline.parked p where p.subscription = s.id and p.strand = its_strand and p."offset" = its_offset);
+    if is_parked then
+        return query select 'parked', 'It waits aside, in order, because its key was blocked.';
     elsif is_done and not exists (
-        select from trunkline.gap g where g.subscription = s.id and g.strand = its_strand and its_offset >= g."from" and its_offset < g."to")
+        select from trunkline.gap k where k.subscription = s.id and k.strand = its_strand and its_offset >= k."from" and its_offset < k."to")
         and not exists (select from trunkline.dead_letter d where d.subscription = s.id and d.strand = its_strand and d."offset" = its_offset) then
         return query select 'done', case when its_offset < (
                 select k.starts[its_strand / t.partitions + 1] from trunkline.holder k
                 where k.subscription = s.id and k.partition = its_strand % t.partitions) then 'The group began after it.'
             else 'It was handled, or a filter of the group let it pass.' end;
-    elsif not is_done then
-        for x in select a.* from trunkline.attempt a where a.subscription = s.id and a.strand = its_strand and a."offset" = its_offset loop
-            return query select 'failed', format('%s times; it is tried again.', x.attempts);
-        end loop;
-        select k.session, k.epoch, p.name, p.beat_at, p.ended_at into h
-        from trunkline.holder k left join trunkline.session p on p.id = k.session
-        where k.subscription = s.id and k.partition = its_strand % t.partitions;
-        return query select 'waiting', case
-            when s.status <> 'ACTIVE' then format('The group is %s since %s.', s.status, s.status_since)
-            when s.mode = 'PULL' then format('The group is pulled from; it has done this partition up to %s.', cursor)
-            when h.session is null or h.ended_at is not null then 'No process owns the partition.'
-            else format('Process %s owns the partition at epoch %s, and beat at %s; the partition is done up to %s.', h.name, h.epoch, h.beat_at, cursor) end;
     end if;
+    if not is_parked and is_done is distinct from false then
+        return;
+    end if;
+    for x in select a.* from trunkline.attempt a where a.subscription = s.id and a.strand = its_strand and a."offset" = its_offset loop
+        return query select 'failed', format('%s times%s, last at %s; it is tried again%s.', x.attempts, ' of ' || s.attempts, x.history[cardinality(x.history)],
+            case when x.due_at > clock_timestamp() then ', from ' || x.due_at || ' on' end);
+    end loop;
+    behind := trunkline.waits_behind(s, t, its_strand, its_offset, its_key, undone);
+    if behind is not null then
+        return query select 'behind', format('On its key it waits for %s.', behind);
+    end if;
+    select k.session, k.epoch, p.name, p.beat_at, p.ended_at into h
+    from trunkline.holder k left join trunkline.session p on p.id = k.session
+    where k.subscription = s.id and k.partition = its_strand % t.partitions;
+    if s.mode = 'PULL' then
+        select k.* into held from trunkline.last_grant(s.id, its_strand % t.partitions) k where k.epoch > h.epoch and not isempty(k.given);
+    end if;
+    if held.strand = its_strand and held.given @> its_offset then
+        return query select 'in a batch', format('It was given out at %s, at epoch %s; %s.', held.granted_at, held.epoch, case
+            when held.expires_at > clock_timestamp() then format('the lease ends at %s', held.expires_at)
+            else format('the lease ended at %s: whoever pops the partition next has it counted as a failure', held.expires_at) end);
+        return;
+    end if;
+    return query select 'waiting', case
+        when s.status <> 'ACTIVE' then format('The group is %s since %s.', s.status, s.status_since)
+        when held.expires_at > clock_timestamp() then
+            format('Its partition has an open batch: offsets %s, at epoch %s, until %s. It is done up to %s.', held.given, held.epoch, held.expires_at, cursor)
+        when s.mode = 'PULL' then format('The group is pulled from; it has done this partition up to %s.', cursor)
+        when h.session is null or h.ended_at is not null then 'No process owns the partition.'
+        else format('Process %s owns the partition at epoch %s, and beat at %s; the partition is done up to %s.', h.name, h.epoch, h.beat_at, cursor) end;
 end $$;

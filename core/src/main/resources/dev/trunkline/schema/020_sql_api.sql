@@ -101,9 +101,12 @@ create function trunkline.channel() returns text
 -- These are procedures because each run is a transaction of its own: in the caller's, the locks of lanes would be held for as long as he likes. To commit first
 -- is to be refused by PostgreSQL in somebody's transaction before anything is done.
 
--- One look, and one run for each topic that has something, or still has something of what was committed or due then; and tells who listens. Returns how
--- many messages got a place.
-create procedure trunkline.relay_pass(inout relayed bigint, a_upto pg_snapshot default null, a_due timestamptz default null)
+-- One look, and one run for each topic that has something; and tells who listens. With a snapshot and a time: that still has something of what was committed,
+-- or due, then, and for that it waits while somebody else appends. A topic that fails does not keep the others from being relayed: it is added to the failed,
+-- which are left out, and what has failed is told, with the first code. Adds to how many messages got a place; found_some: whether there was a topic to relay.
+create procedure trunkline.relay_pass(
+    inout relayed bigint, inout failed int[], inout trouble text, inout code text, inout found_some boolean,
+    a_upto pg_snapshot default null, a_due timestamptz default null)
     language plpgsql
 as $$
 declare
@@ -113,17 +116,24 @@ declare
     names text;
 begin
     commit;
-    relayed := 0;
-    select p.topics into waiting from trunkline.pending(a_upto, a_due) p;
-    foreach number in array coalesce(waiting, '{}') loop
-        moved := trunkline.relay(number);
+    select array(select t from unnest(p.topics) t where t <> all (failed)) into waiting from trunkline.pending(a_upto, a_due) p;
+    found_some := waiting <> '{}';
+    foreach number in array waiting loop
+        begin
+            moved := case when a_upto is null then trunkline.relay(number) else trunkline.relay_waiting(number, a_upto, a_due) end;
+        exception when others then
+            moved := 0;
+            failed := failed || number;
+            code := coalesce(code, sqlstate);
+            trouble := concat_ws('; ', trouble, format('topic "%s": %s', (select t.name from trunkline.topic t where t.id = number), sqlerrm));
+        end;
         commit;
         if moved > 0 then
             relayed := relayed + moved;
             appended := appended || number;
         end if;
     end loop;
-    if relayed > 0 then
+    if appended <> '{}' then
         select string_agg(t.name, E'\n') into names from trunkline.topic t where t.id = any (appended);
         perform pg_notify(trunkline.channel(), E'sql\n' || case when octet_length(names) <= 7500 then names else '' end);
     end if;
@@ -131,23 +141,26 @@ begin
 end $$;
 
 -- Gives a place in the log to everything that is committed and due, and tells who listens. Returns to how many messages. What others publish meanwhile is not
--- waited for: with much of it there would be no end.
+-- waited for: with much of it there would be no end. Who appends to a lane is waited for, a few seconds.
 create procedure trunkline.relay_now(inout relayed bigint default 0)
     language plpgsql
 as $$
 declare
     upto pg_snapshot; due timestamptz;
-    more bigint;
+    failed int[] := '{}'; trouble text; code text;
+    found_some boolean;
 begin
     commit;
+    relayed := 0;
     upto := pg_current_snapshot();
     due := clock_timestamp();
-    call trunkline.relay_pass(relayed);
-    more := relayed;
-    while more > 0 loop
-        call trunkline.relay_pass(more, upto, due);
-        relayed := relayed + more;
+    call trunkline.relay_pass(relayed, failed, trouble, code, found_some);
+    while found_some loop
+        call trunkline.relay_pass(relayed, failed, trouble, code, found_some, upto, due);
     end loop;
+    if trouble is not null then
+        raise '%', trouble using errcode = code;
+    end if;
 end $$;
 
 -- Sweeps are counted, and are to come about once a minute.
@@ -238,8 +251,8 @@ begin
     end if;
 end $$;
 
--- Relays, and does the upkeep when it has the turn, for so long: for who has only a cron job. It looks whenever the pause is over. A step of upkeep that fails is
--- warned of, and tried again: who has no other process needs the relay all the more.
+-- Relays, and does the upkeep when it has the turn, for so long: for who has only a cron job. It looks whenever the pause is over. A topic or a step of upkeep
+-- that fails is warned of, and tried again after a while: who has no other process needs the rest all the more.
 create procedure trunkline.run(a_for interval default '1 minute', a_pause interval default '100 milliseconds')
     language plpgsql
 as $$
@@ -247,6 +260,7 @@ declare
     until timestamptz := clock_timestamp() + a_for;
     kept_at timestamptz := '-infinity';
     relayed bigint; done int;
+    failed int[]; found_some boolean;
     trouble text; code text;
 begin
     commit;
@@ -255,7 +269,15 @@ begin
             'Run for up to a day, with pauses of a millisecond to a minute.');
     end if;
     loop
-        call trunkline.relay_pass(relayed);
+        if clock_timestamp() not between kept_at and kept_at + interval '5 seconds' then
+            failed := '{}';
+        end if;
+        relayed := 0;
+        trouble := null;
+        call trunkline.relay_pass(relayed, failed, trouble, code, found_some);
+        if trouble is not null then
+            raise warning 'relay: %', trouble;
+        end if;
         if clock_timestamp() not between kept_at and kept_at + interval '5 seconds' then
             call trunkline.upkeep_pass(done, trouble, code);
             if trouble is not null then

@@ -1,7 +1,9 @@
 -- The installation in figures, for whoever draws curves and rings bells: one call for all of them, cheap enough for every few seconds.
 
 -- The figures, each with the topic and the group that it is of, if any. Ages are in seconds, by the clock of the database. The shared group of a queue is
--- called shared. Of transactions of other users only who may read their statistics (pg_read_all_stats) sees the age.
+-- called shared. Of
+-- what was appended and what groups have done it is told how much that is in all, so that rates can be drawn, whoever publishes and however is consumed: what a
+-- group began after, or was moved past, counts as done. Of transactions of other users only who may read their statistics (pg_read_all_stats) sees the age.
 create function trunkline.metrics() returns table (name text, topic text, group_name text, value double precision)
     language sql stable
     set jit = off
@@ -9,7 +11,8 @@ as $$
     with clock as materialized (
         select clock_timestamp() as now
     ), lag as materialized (
-        select l.subscription, sum(l.pending)::bigint as pending, sum(l.parked) as parked, min(l.oldest) as oldest, max(l.moved_at) as moved_at
+        select l.subscription, sum(l.pending)::bigint as pending, sum(l.done) as done, sum(l.end_offset) as ends, sum(l.parked) as parked,
+               min(l.oldest) as oldest, max(l.moved_at) as moved_at
         from trunkline.lags(array(select s.id from trunkline.subscription s where s.status <> 'CANCELLED')) l
         group by l.subscription
     ), alive as (
@@ -22,8 +25,9 @@ as $$
         select d.subscription, count(*) as messages from trunkline.dead_letter d group by 1
     ), log as materialized (
         select s.topic, count(*) as segments, sum(pg_total_relation_size(to_regclass(format('trunkline.segment_%s', s.id)))) as bytes,
-               count(*) filter (where s.opened_at < c.now - t.retention) > 1 as is_old
-        from trunkline.segment s join trunkline.topic t on t.id = s.topic cross join clock c
+               count(*) filter (where s.opened_at < k.keep) > 1 as is_old
+        from (select t.id as topic, (trunkline.cut_offs(t, c.now)).keep from trunkline.topic t cross join clock c offset 0) k
+        join trunkline.segment s on s.topic = k.topic
         group by s.topic
     ), old as (
         -- Only of topics that have something to drop is it asked why that is still there. The offset keeps the planner from asking for all.
@@ -43,6 +47,7 @@ as $$
     cross join clock c
     cross join lateral (values
         ('group_lag_messages', l.pending),
+        ('group_done_messages', l.done),
         ('group_lag_seconds', coalesce(greatest(extract(epoch from c.now - l.oldest), 0), 0)),
         ('group_parked_messages', l.parked),
         ('group_dead_letters', coalesce(d.messages, 0)),
@@ -59,7 +64,10 @@ as $$
     from trunkline.topic t
     join log g on g.topic = t.id
     left join old h on h.topic = t.id
+    left join (
+        select s.topic, max(l.ends) as ends from trunkline.subscription s join lag l on l.subscription = s.id group by s.topic) e on e.topic = t.id
     cross join lateral (values
+        ('topic_appended_messages', coalesce(e.ends, (select sum(n) from unnest((trunkline.bounds(t.id)).ends) n))),
         ('topic_segments', g.segments),
         ('topic_bytes', g.bytes),
         ('topic_overdue_segments', coalesce(h.overdue_segments, 0)),

@@ -3,8 +3,11 @@ package dev.trunkline.behaviour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.Batch;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.Message;
+import dev.trunkline.PullConsumer;
+import dev.trunkline.PullOptions;
 import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
@@ -87,6 +90,29 @@ class DeadLettersTest {
         await(() -> seen.size() == 2);
         assertThat(seen).containsExactly("k1", "k2");
         assertNothingIsLeft();
+    }
+
+    @Test
+    void one_that_is_edited_keeps_what_is_not_named() {
+        PullConsumer<String> pull = trunkline.pull("p", "t", String.class, PullOptions.fromBeginning());
+        trunkline
+                .publisher()
+                .publish(Message.of("t", "bad").withHeader("h", "v").withContentType("text/x"));
+        Batch<String> batch = pull.pop(1, Duration.ofMinutes(1)).orElseThrow();
+        pull.reject(
+                batch.token(), List.of(batch.deliveries().getFirst().message().offset()), "no");
+        String edit = "select trunkline.edit_dead_letter('p', 't', d.id, ?::bytea%s) from trunkline.dead_letter d";
+        String look = "select convert_from(payload, 'UTF8'), content_type, headers from trunkline.dead_letter";
+        database.query(edit.formatted(""), "one");
+        assertThat(database.query(look)).containsExactly("one|text/x|{h,v}");
+        database.query(edit.formatted(", 'text/y'"), "two");
+        assertThat(database.query(look)).containsExactly("two|text/y|{h,v}");
+        database.query(edit.formatted(", a_headers => '{a,b}'"), "three");
+        assertThat(database.query(look)).containsExactly("three|text/y|{a,b}");
+        assertThatThrownBy(() -> database.query(edit.formatted(", a_headers => '{a}'"), "four"))
+                .hasMessageContaining("headers");
+        database.query(edit.formatted(", a_headers => '{}'"), "five");
+        assertThat(database.query(look)).containsExactly("five|text/y|null");
     }
 
     @Test

@@ -154,9 +154,16 @@ class GroupsDieTest {
             assertThat(state("g").health()).isEqualTo(Health.DEAD);
         }
         ConsumerGroup<String> group = start("g");
-        Awaitility.await().until(() -> state("g").status() == GroupStatus.ACTIVE);
+        Awaitility.await()
+                .until(() ->
+                        state("g").status() == GroupStatus.ACTIVE && state("g").members() == 1);
+        watch("0");
         assertThat(state("g").health()).isEqualTo(Health.FLAPPING);
         group.close();
+        watch("0");
+        assertThat(state("g").health())
+                .as("what is wrong now comes before what was")
+                .isEqualTo(Health.UNATTENDED);
     }
 
     @Test

@@ -177,6 +177,38 @@ class PullTest {
     }
 
     @Test
+    void what_is_released_was_never_taken_however_often_and_takes_its_key_with_it() {
+        PullConsumer<String> group = pull(FROM_BEGINNING.withAttempts(2));
+        publish("a 0", "b 1", "a 2", "b 3");
+        for (int i = 0; i < 3; i++) {
+            Batch<String> batch = pop(group, 4);
+            assertThat(batch.deliveries()).allMatch(delivery -> delivery.attempt() == 1);
+            assertThat(group.release(batch.token(), List.of())).containsExactly(0L, 1L, 2L, 3L);
+            group.release(batch.token());
+        }
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
+        assertThat(database.number("select count(*) from trunkline.progress_0"))
+                .as("nothing was done")
+                .isZero();
+        String token = pop(group, 4).token();
+        assertThat(group.release(token, List.of(0L)))
+                .as("a 2 must not be done before a 0")
+                .containsExactly(1L, 3L);
+        group.ack(token);
+        Batch<String> rest = pop(group, 4);
+        assertThat(texts(rest)).containsExactly("a 0", "a 2");
+        assertThat(rest.deliveries()).allMatch(delivery -> delivery.attempt() == 1);
+        assertThatThrownBy(() -> group.release(rest.token(), List.of(1L)))
+                .isInstanceOf(ConsumerGroupException.class)
+                .hasMessageContaining("offset 1 is not in this batch");
+        group.nack(rest.token(), Duration.ZERO, "failed");
+        Batch<String> last = pop(group, 4);
+        group.release(last.token());
+        assertThat(pop(group, 4).deliveries().getFirst().attempt()).isEqualTo(2);
+        assertThat(deadLetters()).isEmpty();
+    }
+
+    @Test
     void what_is_handed_back_comes_again_when_it_is_due_and_holds_up_its_key_only() {
         PullConsumer<String> group = pull(FROM_BEGINNING);
         publish("a 0", "b 1", "a 2", "b 3");

@@ -102,6 +102,50 @@ class UpkeepTurnTest {
         }
     }
 
+    private void publishSegments(Trunkline trunkline, TopicConfiguration topic) {
+        trunkline.topics().create(topic);
+        for (int i = 0; i < 5; i++) {
+            trunkline.publisher().publish(Message.of("t", "m"));
+            database.query("select trunkline.roll_segment(1)");
+        }
+        database.query("update trunkline.segment set opened_at = opened_at - interval '3 days'");
+    }
+
+    private double overdueFigure() {
+        return Double.parseDouble(
+                database.query("select value from trunkline.metrics() where name = 'topic_overdue_segments'")
+                        .getFirst());
+    }
+
+    @Test
+    void it_is_seen_that_upkeep_falls_behind_with_what_nobody_hears() {
+        try (Trunkline trunkline = database.open()) {
+            publishSegments(
+                    trunkline, TopicConfiguration.pubSub("t").withPartitions(1).withRetention(Duration.ofDays(7)));
+            assertThat(health(trunkline)).matches(health -> health.overdueSegments() == 5);
+            assertThat(overdueFigure()).isEqualTo(5);
+            trunkline.upkeepNow();
+            assertThat(health(trunkline)).matches(health -> health.overdueSegments() == 0 && health.segments() == 1);
+            assertThat(overdueFigure()).isZero();
+        }
+    }
+
+    @Test
+    void it_is_seen_that_upkeep_falls_behind_with_what_no_group_may_hold_back_any_longer() {
+        try (Trunkline trunkline = database.open()) {
+            publishSegments(
+                    trunkline, TopicConfiguration.pubSub("t").withPartitions(1).withRetention(Duration.ofHours(1)));
+            database.query("select trunkline.subscribe_pull('late', 't', 'BEGINNING')");
+            assertThat(health(trunkline)).matches(health -> health.overdueSegments() == 0);
+            assertThat(overdueFigure()).isZero();
+            database.query("update trunkline.topic set hard_cap = '2 days'");
+            assertThat(health(trunkline)).matches(health -> health.overdueSegments() == 5);
+            assertThat(overdueFigure()).isEqualTo(5);
+            trunkline.upkeepNow();
+            assertThat(health(trunkline)).matches(health -> health.overdueSegments() == 0 && health.segments() == 1);
+        }
+    }
+
     private static TopicHealth health(Trunkline trunkline) {
         return trunkline.admin().topics().getFirst();
     }

@@ -134,11 +134,8 @@ record Life(
         if (status != GroupStatus.ACTIVE) {
             return status.name();
         }
-        if (deaths.stream().filter(death -> death > now - times.day).count() >= 3) {
-            return "FLAPPING";
-        }
         if (unattendedSince == null) {
-            return "HEALTHY";
+            return deaths.stream().filter(death -> death > now - times.day).count() >= 3 ? "FLAPPING" : "HEALTHY";
         }
         return 2 * (now - unattendedSince) >= times.deadAfter ? "NEAR_TIMEOUT" : "UNATTENDED";
     }

@@ -87,7 +87,11 @@ class RegisterTest {
                 case 8 -> {
                     long epoch = register.owned(session).getOrDefault(partition, 1L) - random.nextInt(2);
                     register.release(session, Map.of(partition, epoch));
-                    run("select trunkline.release(?, 1, array[?::int], array[?::bigint])", session, partition, epoch);
+                    run(
+                            "select trunkline.release_partitions(?, 1, array[?::int], array[?::bigint])",
+                            session,
+                            partition,
+                            epoch);
                 }
                 case 9 -> {
                     register.seek(partition, 0);

@@ -70,7 +70,7 @@ class OwnershipTest {
         long session = database.number("select trunkline.begin_session('first')");
         database.query("select epoch from trunkline.take(?, 1, 4)", session);
         database.query("select trunkline.note_suspects(?, 1, '{0,1}', '{5,7}', false)", session);
-        database.query("select trunkline.release(?, 1, '{1}', '{1}')", session);
+        database.query("select trunkline.release_partitions(?, 1, '{1}', '{1}')", session);
         assertThat(database.query("select strand, \"offset\" from trunkline.suspect"))
                 .containsExactly("0|5");
     }
@@ -81,7 +81,7 @@ class OwnershipTest {
         database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
         long session = database.number("select trunkline.begin_session('s')");
         database.query("select epoch from trunkline.take(?, 1, 2)", session);
-        database.query("select trunkline.release(?, 1, '{0,1}', '{1,1}', '{true,false}')", session);
+        database.query("select trunkline.release_partitions(?, 1, '{0,1}', '{1,1}', '{true,false}')", session);
         assertThat(database.query("select partition, orphaned from trunkline.take(?, 1, 2)", session))
                 .containsExactlyInAnyOrder("0|t", "1|f");
     }
@@ -90,7 +90,7 @@ class OwnershipTest {
     void a_release_that_comes_late_does_not_free_what_was_taken_again() {
         database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
         long session = database.number("select trunkline.begin_session('s')");
-        String release = "select trunkline.release(?, 1, array[0], array[1::bigint])";
+        String release = "select trunkline.release_partitions(?, 1, array[0], array[1::bigint])";
         database.query("select epoch from trunkline.take(?, 1, 1)", session);
         database.query(release, session);
         assertThat(database.query("select partition, epoch from trunkline.take(?, 1, 1)", session))

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Batch;
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Delivery;
 import dev.trunkline.LeaseExpiredException;
 import dev.trunkline.Message;
@@ -159,6 +160,74 @@ class PullRaceTest {
     }
 
     @Test
+    void of_a_release_and_an_acknowledgement_the_first_wins() throws Exception {
+        Batch<String> batch = group.pop(2, LONG).orElseThrow();
+        try (Connection one = transaction()) {
+            TestDatabase.query(one, "select trunkline.release(?)", batch.token());
+            CompletableFuture<List<Long>> ack =
+                    CompletableFuture.supplyAsync(() -> group.ack(batch.token(), List.of(0L)));
+            awaitWaiting();
+            assertThat(group.pop(2, LONG)).as("somebody is settling it").isEmpty();
+            one.commit();
+            assertThatThrownBy(ack::get)
+                    .cause()
+                    .isInstanceOf(ConsumerGroupException.class)
+                    .hasMessageContaining("offset 0 is not in this batch, or no longer");
+        }
+        Batch<String> again = group.pop(2, LONG).orElseThrow();
+        assertThat(texts(Optional.of(again))).containsExactly("m0", "m1");
+        assertThat(again.deliveries().getFirst().attempt()).isOne();
+        assertThat(again.deliveries().getFirst().epoch()).isEqualTo(2);
+        try (Connection one = transaction()) {
+            group.ack(one, again.token());
+            CompletableFuture<List<Long>> release =
+                    CompletableFuture.supplyAsync(() -> group.release(again.token(), List.of(0L)));
+            awaitWaiting();
+            one.commit();
+            assertThatThrownBy(release::get)
+                    .cause()
+                    .isInstanceOf(ConsumerGroupException.class)
+                    .hasMessageContaining("offset 0 is not in this batch, or no longer");
+        }
+        assertThat(texts(group.pop(2, LONG))).containsExactly("m2", "m3");
+    }
+
+    @Test
+    void a_release_that_was_not_committed_never_happened() throws SQLException {
+        Batch<String> batch = group.pop(2, LONG).orElseThrow();
+        try (Connection one = transaction()) {
+            TestDatabase.query(one, "select trunkline.release(?)", batch.token());
+            one.rollback();
+        }
+        assertThat(group.pop(2, LONG)).isEmpty();
+        group.ack(batch.token());
+    }
+
+    @Test
+    void a_pop_that_came_first_wins_over_the_late_release() throws Exception {
+        Batch<String> batch = group.pop(2, MOMENT).orElseThrow();
+        try (Connection two = transaction()) {
+            assertThat(TestDatabase.query(two, POP)).hasSize(2);
+            CompletableFuture<Void> release = CompletableFuture.runAsync(() -> group.release(batch.token()));
+            awaitWaiting();
+            two.commit();
+            assertThatThrownBy(release::get).cause().isInstanceOf(LeaseExpiredException.class);
+        }
+        assertThat(group.pop(2, LONG)).as("it is the other's").isEmpty();
+        assertThat(database.number("select attempts from trunkline.attempt where \"offset\" = 0"))
+                .isOne();
+    }
+
+    @Test
+    void a_release_that_came_first_is_not_counted_although_the_lease_ran_out() throws Exception {
+        Batch<String> batch = group.pop(2, MOMENT).orElseThrow();
+        group.release(batch.token());
+        assertThat(group.pop(2, LONG).orElseThrow().deliveries().getFirst().attempt())
+                .isOne();
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
+    }
+
+    @Test
     void whoever_takes_a_partition_over_otherwise_fences_the_batch() {
         Batch<String> batch = group.pop(2, LONG).orElseThrow();
         database.execute("update trunkline.holder set epoch = 7");
@@ -197,7 +266,7 @@ class PullRaceTest {
     }
 
     /**
-     * Callers of two processes pop, acknowledge all or a part in the transaction of their effects, hand back, extend, let leases run out and lose
+     * Callers of two processes pop, acknowledge all or a part in the transaction of their effects, hand back, release, extend, let leases run out and lose
      * connections, at random; what becomes a dead letter is redriven. Each message has its effect once, each key in order, and no batch was given
      * while another was open.
      */
@@ -316,7 +385,7 @@ class PullRaceTest {
             while (!left.isEmpty()) {
                 List<Delivery<String>> some = left.subList(0, 1 + random.nextInt(left.size()));
                 List<Long> offsets = offsets(some);
-                List<Long> rest = switch (random.nextInt(forgetful ? 6 : 5)) {
+                List<Long> rest = switch (random.nextInt(forgetful ? 7 : 6)) {
                     case 0 -> consumer.nack(batch.token(), offsets, Duration.ofMillis(random.nextInt(3)), "not now");
                     case 1 -> {
                         consumer.extend(batch.token(), forgetful ? MOMENT : Duration.ofSeconds(60));
@@ -325,6 +394,7 @@ class PullRaceTest {
                     case 2 -> cutOff(batch, some, offsets(left));
                     case 3 -> apply(batch, left);
                     case 4 -> apply(batch, some);
+                    case 5 -> consumer.release(batch.token(), offsets);
                     default -> List.of();
                 };
                 left = left.stream()

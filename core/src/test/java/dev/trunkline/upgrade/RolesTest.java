@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Message;
+import dev.trunkline.PullOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.TrunklineException;
@@ -210,6 +211,38 @@ class RolesTest {
                                 + " and has_function_privilege(?, p.oid, 'execute') and (p.prosecdef or p.provolatile = 'v') order by 1",
                         user))
                 .as("functions that a reader may call and that could change something")
+                .isEmpty();
+    }
+
+    @Test
+    void reader_sees_a_group_that_stalls() throws SQLException {
+        database.execute("grant trunkline_reader to " + user);
+        owner.pull("", "orders", String.class, PullOptions.fromBeginning());
+        database.execute("update trunkline.subscription set created_at = created_at - interval '10 minutes',"
+                + " status_since = status_since - interval '10 minutes'");
+        database.execute("update trunkline.segment_1 set appended_at = appended_at - interval '10 minutes'");
+        try (Connection connection = connect()) {
+            assertThat(TestDatabase.query(connection, "select health from trunkline.groups"))
+                    .containsExactly("UNATTENDED");
+            assertThat(TestDatabase.query(
+                            connection, "select value from trunkline.metrics() where name = 'group_health'"))
+                    .containsExactly("1");
+        }
+    }
+
+    /** What reader may call, and the views, call with the rights of reader, in whatever state the installation is. */
+    @Test
+    void reader_may_call_all_that_is_called_by_what_reader_may_use() {
+        database.execute("grant trunkline_reader to " + user);
+        assertThat(database.query("select distinct x.caller, c.oid::regprocedure from ("
+                        + "select p.oid::regprocedure::text as caller, pg_get_functiondef(p.oid) as body from pg_proc p"
+                        + " where p.pronamespace = 'trunkline'::regnamespace and p.prokind = 'f' and has_function_privilege($$"
+                        + user + "$$, p.oid, 'execute')"
+                        + " union all select v.oid::regclass::text, pg_get_viewdef(v.oid) from pg_class v"
+                        + " where v.relnamespace = 'trunkline'::regnamespace and v.relkind = 'v') x"
+                        + " cross join lateral regexp_matches(x.body, 'trunkline\\.([a-z_]+)\\(', 'g') m"
+                        + " join pg_proc c on c.pronamespace = 'trunkline'::regnamespace and c.proname = m[1]"
+                        + " where not has_function_privilege($$" + user + "$$, c.oid, 'execute')"))
                 .isEmpty();
     }
 

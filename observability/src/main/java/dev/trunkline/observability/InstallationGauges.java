@@ -39,6 +39,9 @@ final class InstallationGauges {
             Map.entry("group_lag_messages", "Messages in the log that the group has not done"),
             Map.entry(
                     "group_lag_seconds", "Age of the oldest message that the group has not done, parked ones included"),
+            Map.entry(
+                    "group_done_messages",
+                    "Messages that the group has done, or that lay before where it began or was moved to"),
             Map.entry("group_parked_messages", "Messages that wait aside for a blocked key"),
             Map.entry(
                     "group_dead_letters",
@@ -51,6 +54,7 @@ final class InstallationGauges {
             Map.entry(
                     "group_timeout_ratio",
                     "How much of the time without a member after which the group is dead has passed"),
+            Map.entry("topic_appended_messages", "Messages that were ever appended to the topic"),
             Map.entry("topic_segments", "Segments of the topic"),
             Map.entry("topic_bytes", "What the topic takes on disk"),
             Map.entry("topic_overdue_segments", "Segments that could be dropped and are still there"),

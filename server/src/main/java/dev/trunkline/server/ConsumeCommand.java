@@ -103,7 +103,7 @@ final class ConsumeCommand implements Callable<Integer> {
         }
     }
 
-    /** What the reader of a pipe has not got, because it has gone, is handed back. Returns how many were printed. */
+    /** What the reader of a pipe has not got, because it has gone, is released: nobody has tried it. Returns how many were printed. */
     private int print(Batch<byte[]> batch, PullConsumer<byte[]> messages, PrintWriter out) {
         List<Long> printed = new ArrayList<>();
         for (Delivery<byte[]> delivery : batch.deliveries()) {
@@ -119,7 +119,7 @@ final class ConsumeCommand implements Callable<Integer> {
             if (!printed.isEmpty()) {
                 messages.ack(batch.token(), printed);
             }
-            messages.nack(batch.token(), Duration.ZERO, "not printed: nobody reads any more");
+            messages.release(batch.token());
         }
         return printed.size();
     }

@@ -12,6 +12,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -99,7 +102,7 @@ class ConsumeTest {
     }
 
     @Test
-    void what_the_reader_of_a_pipe_did_not_take_comes_again() {
+    void what_the_reader_of_a_pipe_did_not_take_comes_again() throws SQLException {
         List<String> all = publish(TopicConfiguration.queue("orders").withPartitions(1), 20);
         StringWriter taken = new StringWriter();
         Writer pipe = new Writer() {
@@ -123,6 +126,10 @@ class ConsumeTest {
         assertThat(code).isZero();
         Set<String> found = texts(taken.toString());
         assertThat(found).hasSize(3);
+        try (Connection connection = Cli.postgres().dataSource(database).getConnection();
+                ResultSet tried = connection.createStatement().executeQuery("select from trunkline.attempt")) {
+            assertThat(tried.next()).as("what nobody has tried has not failed").isFalse();
+        }
         consumeTheRest(found, all);
         assertThat(found).containsExactlyInAnyOrderElementsOf(all);
     }

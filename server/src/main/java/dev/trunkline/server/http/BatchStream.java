@@ -96,7 +96,7 @@ final class BatchStream {
         }
     }
 
-    /** A batch that could not be told is handed back, not kept from others for as long as its lease. */
+    /** A batch that could not be told is released, not kept from others for as long as its lease. */
     private void tell(Events events, Batch<byte[]> batch) throws IOException {
         Open its = new Open(batch.token(), settled, wish.lease);
         open.add(its);
@@ -105,7 +105,7 @@ final class BatchStream {
             events.tell("batch", its.token, PullRoutes.PulledBatch.of(batch));
             events.flush();
         } catch (IOException e) {
-            consumer.nack(its.token, Duration.ZERO, "its caller has gone");
+            consumer.release(its.token);
             throw e;
         }
     }

@@ -8,6 +8,7 @@ import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.Start;
 import dev.trunkline.Trunkline;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
@@ -90,6 +91,7 @@ final class PullRoutes implements AutoCloseable {
                         .answers(Route.OK, Events.TYPE, PulledBatch.class),
                 settling("ack", "says that messages of a batch are done", this::ack),
                 settling("nack", "hands messages of a batch back; they come again, or are given up", this::nack),
+                settling("release", "gives messages of a batch back as if they had not been taken", this::release),
                 settling("reject", "gives messages of a batch up: they become dead letters", this::reject),
                 Route.of(
                                 "POST",
@@ -199,9 +201,15 @@ final class PullRoutes implements AutoCloseable {
                 !wait.isNegative() && wait.compareTo(longestWait) <= 0,
                 "wait",
                 "a pull waits for up to " + longestWait + ", not " + wait);
-        Optional<Batch<byte[]>> batch = pop(exchange, consumer(exchange), max, lease(wish.lease), wait);
+        PullConsumer<byte[]> consumer = consumer(exchange);
+        Optional<Batch<byte[]>> batch = pop(exchange, consumer, max, lease(wish.lease), wait);
         if (batch.isPresent()) {
-            exchange.answer(Route.OK, PulledBatch.of(batch.get()));
+            try {
+                exchange.answer(Route.OK, PulledBatch.of(batch.get()));
+            } catch (IOException | RuntimeException e) { // nobody has got it
+                consumer.release(batch.get().token());
+                throw e;
+            }
         } else {
             exchange.answer(Route.NO_CONTENT, null);
         }
@@ -215,7 +223,7 @@ final class PullRoutes implements AutoCloseable {
             try {
                 exchange.requireStillAllowed();
             } catch (RuntimeException e) {
-                consumer.nack(batch.get().token(), Duration.ZERO, "its caller may not have it any more");
+                consumer.release(batch.get().token());
                 throw e;
             }
         }
@@ -293,6 +301,17 @@ final class PullRoutes implements AutoCloseable {
             consumer.nack(exchange.path("token"), delay, error);
         } else {
             left = consumer.nack(exchange.path("token"), settlement.someOffsets(), delay, error);
+        }
+        exchange.answer(Route.OK, new Left(left));
+    }
+
+    private void release(Exchange exchange) throws Exception {
+        Settlement settlement = exchange.body(Settlement.class);
+        List<Long> left = List.of();
+        if (settlement.offsets == null) {
+            consumer(exchange).release(exchange.path("token"));
+        } else {
+            left = consumer(exchange).release(exchange.path("token"), settlement.someOffsets());
         }
         exchange.answer(Route.OK, new Left(left));
     }

@@ -58,6 +58,20 @@ class PullingTest {
     }
 
     @Test
+    void what_is_released_comes_again_as_if_it_had_not_been_taken() throws Exception {
+        publish("a");
+        publish("b");
+        String batch = GROUP + "/batches/" + api.post(GROUP + "/pull", "{}").at("/token");
+        assertThat(api.post(batch + "/release", "{\"offsets\": [1]}").json().toString())
+                .isEqualTo("{\"left\":[0]}");
+        assertThat(api.post(batch + "/release", "{}").json().toString()).isEqualTo("{\"left\":[]}");
+        assertThat(api.post(batch + "/release", "{\"offsets\": [0]}").status()).isEqualTo(409);
+        Api.Answer again = api.post(GROUP + "/pull", "{}");
+        assertThat(texts(again)).containsExactly("a", "b");
+        assertThat(again.at("/messages/0/attempt")).isEqualTo("1");
+    }
+
+    @Test
     void what_was_cancelled_is_not_made_anew_by_who_pulls_or_settles() throws Exception {
         publish("a");
         String token = api.post(GROUP + "/pull", "{}").at("/token");
