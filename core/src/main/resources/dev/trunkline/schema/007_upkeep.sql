@@ -174,6 +174,8 @@ create function trunkline.upkeep(step text, a_topic int default null) returns in
     set search_path = pg_catalog, pg_temp
 as $$
 begin
+    -- In an old snapshot a slot that is the current one by now may look as if it were not.
+    perform trunkline.require_appendable();
     case step
         when 'roll' then return trunkline.roll_segment(a_topic);
         when 'trim' then
@@ -243,6 +245,8 @@ begin
     select l.topic, l.lane, '1:1:', m.due
     from trunkline.lane l
     cross join lateral (select k.due from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m;
+    -- Those that came with the dump speak of transactions of another cluster: nothing here is settled by them.
+    delete from trunkline.mark m where exists (select from trunkline.mark k where k.topic = m.topic and k.lane = m.lane and k.no > m.no);
     update trunkline.installation
     set system_identifier = here_system, database = here_database, outbox_slot = 0, outbox_slot_since = clock_timestamp();
     return true;

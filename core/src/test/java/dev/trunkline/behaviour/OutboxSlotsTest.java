@@ -1,6 +1,7 @@
 package dev.trunkline.behaviour;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
@@ -8,6 +9,7 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
+import java.sql.SQLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,6 +93,34 @@ class OutboxSlotsTest {
         trunkline.relayNow();
         assertThat(clear(0, "0")).isEqualTo("cleared");
         assertThat(advance()).isEqualTo("0");
+    }
+
+    /** Marks of the cluster that the dump came from have transaction ids that lie in the future of this one. */
+    @Test
+    void marks_of_another_cluster_cover_nothing_that_is_published_here() throws Exception {
+        database.execute("update trunkline.mark set snapshot = '5000000:5000000:', marked_at = marked_at - interval '1 hour',"
+                + " due = '2020-01-01'");
+        database.execute("update trunkline.installation set system_identifier = 1");
+        assertThat(database.query("select trunkline.adopt()")).containsExactly("t");
+        publish("a");
+        advance();
+        assertThat(clear(0, "10 minutes")).isEqualTo("not settled");
+        assertThat(database.query("select distinct snapshot, due = '2020-01-01' from trunkline.mark"))
+                .containsExactly("1:1:|t");
+        trunkline.relayNow();
+        assertThat(Logs.texts(trunkline, "t")).containsExactly("a");
+    }
+
+    /** An old snapshot has an old idea of which slot is the current one, and of what was relayed. */
+    @Test
+    void upkeep_is_refused_in_a_snapshot_that_may_be_old() throws Exception {
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            assertThatThrownBy(() -> TestDatabase.query(connection, "select trunkline.upkeep('clear outbox')"))
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("TL007"));
+        }
     }
 
     @Test
