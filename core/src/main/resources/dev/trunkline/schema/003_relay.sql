@@ -171,7 +171,7 @@ begin
             select (p.message).id
             from trunkline.piece(a_topic, lanes, snapshots, dues, seen, cut.after_unit, cut.after_id, last_unit, last_id) p
             where not trunkline.fits(t.partitions, t.lanes, t.levels, (p.message).lane, (p.message).partition)
-              and (refused is null or (p.message).id <> all (refused)));
+              and (p.message).id not in (select unnest(refused)));
         raise warning 'topic "%": % outbox rows lie in no partition of their lane and are left out', t.name, misplaced;
     end if;
     if later > 0 then
@@ -255,7 +255,7 @@ begin
            (p.message).headers, (p.message).payload
     from trunkline.piece(a_topic, a_lanes, a_snapshots, a_dues, seen, after_unit, after_id, last_unit, last_id) p
     where (p.message).due_at > greatest(p.due, now_due)
-      and (refused is null or (p.message).id <> all (refused));
+      and (p.message).id not in (select unnest(refused));
     get diagnostics later = row_count;
 end $$;
 

@@ -79,7 +79,7 @@ begin
                     join tail t on t.partition = a.partition
                     where a.due is not false
                       and (after_id is null or (a.unit, a.id) > (after_unit, after_id))
-                      and (refused is null or a.id <> all (refused))
+                      and a.id not in (select unnest(refused)) -- hashed: there may be many
                     window w as (partition by a.partition order by a.turn, a.unit, a.id)
                 ) p
                 where last_id is null or (p.unit, p.id) <= (last_unit, last_id)
