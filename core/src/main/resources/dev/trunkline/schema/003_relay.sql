@@ -214,7 +214,7 @@ begin
             from trunkline.piece(a_topic, lanes, snapshots, dues, seen, cut.after_unit, cut.after_id, last_unit, last_id) p
             where not trunkline.fits(t.partitions, t.lanes, t.levels, (p.message).lane, (p.message).partition)
               and (p.message).id not in (select unnest(refused)));
-        raise warning 'topic "%": % outbox rows lie in no partition of their lane and are left out', t.name, misplaced;
+        raise warning 'topic "%": % outbox rows lie in no partition of their lane and are left out', t.name, misplaced using errcode = 'TL011';
     end if;
     if later > 0 then
         later := trunkline.set_aside(a_topic, lanes, snapshots, dues, seen, now_due, cut.after_unit, cut.after_id, last_unit, last_id, refused, later);

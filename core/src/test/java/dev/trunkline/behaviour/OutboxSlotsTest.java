@@ -166,6 +166,14 @@ class OutboxSlotsTest {
     }
 
     @Test
+    void nor_does_it_make_it_unknown_whether_a_message_was_published() {
+        database.execute(
+                "insert into trunkline.outbox_0 (topic, lane, partition, content_type, payload) select 1, l, 99, 't', '' from generate_series(0, 3) l");
+        assertThat(trunkline.publisher().publish(Message.of("t", "a")).offset()).hasValue(0);
+        assertThat(Logs.texts(trunkline, "t")).containsExactly("a");
+    }
+
+    @Test
     void marks_do_not_pile_up() throws Exception {
         for (int i = 0; i < 20; i++) {
             publish("m" + i);
