@@ -166,6 +166,29 @@ class OutboxSlotsTest {
     }
 
     @Test
+    void what_would_stop_the_relay_is_refused_whoever_inserts_it() throws Exception {
+        String stuff = "(select string_agg(sha512(i::text::bytea)::text, '') from generate_series(1, 50) i)";
+        for (String bad : new String[] {
+            "due_at) values ('infinity'",
+            "idempotency_key) values (" + stuff,
+            "idempotency_key) values (''",
+            "key) values (" + stuff,
+            "headers) values ('{a}'",
+            "headers) values ('{a,null}'"
+        }) {
+            assertThatThrownBy(() -> database.execute(
+                            "insert into trunkline.outbox_0 (topic, lane, partition, content_type, payload, "
+                                    + bad.replace("values (", "values (1, 0, 0, 't', '', ") + ")"))
+                    .as(bad)
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("23514"));
+        }
+        publish("a");
+        assertThat(trunkline.relayNow()).isOne();
+    }
+
+    @Test
     void nor_does_it_make_it_unknown_whether_a_message_was_published() {
         database.execute(
                 "insert into trunkline.outbox_0 (topic, lane, partition, content_type, payload) select 1, l, 99, 't', '' from generate_series(0, 3) l");
