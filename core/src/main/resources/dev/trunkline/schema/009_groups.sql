@@ -4,6 +4,8 @@
 create table trunkline.subscription (
     id          int generated always as identity primary key,
     group_name  text collate "C" not null,
+    -- What it was called before its topic became a queue, or pub/sub: batches that are open know it by that.
+    former_name text collate "C",
     topic       int not null,
     status      text not null default 'ACTIVE' check (status in ('ACTIVE', 'PAUSED', 'DEAD', 'CANCELLED')),
     -- Whether processes hold its partitions and run handlers, or callers pull batches. It stays.

@@ -268,7 +268,7 @@ begin
     select k.* into s from trunkline.subscription k where k.id = parts[1]::int;
     select k.* into t from trunkline.topic k where k.id = s.topic;
     -- Before anything is locked: a token that somebody has made up must not hold up a group that is not his.
-    if s.group_name <> a_group or t.name <> a_topic then
+    if a_group not in (s.group_name, coalesce(s.former_name, s.group_name)) or t.name <> a_topic then
         perform trunkline.refuse(format('token "%s" is of another group', a_token), 'TL008', 'Use it with the group that popped its messages.');
     end if;
     select h.epoch into holder_epoch from trunkline.holder h where h.subscription = s.id and h.partition = parts[2]::int for no key update;

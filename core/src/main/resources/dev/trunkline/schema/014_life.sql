@@ -157,7 +157,7 @@ begin
         perform trunkline.refuse(format('the topic has %s groups (%s): a queue has one', cardinality(names), array_to_string(names, ', ')), 'TL005',
             'Cancel all but the one that goes on with the queue.');
     end if;
-    update trunkline.subscription s set group_name = case a_semantics when 'QUEUE' then '' else 'shared' end
+    update trunkline.subscription s set group_name = case a_semantics when 'QUEUE' then '' else 'shared' end, former_name = s.group_name
     where s.topic = a_topic and s.status <> 'CANCELLED';
 end $$;
 

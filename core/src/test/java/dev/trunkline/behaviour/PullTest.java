@@ -712,6 +712,28 @@ class PullTest {
     }
 
     @Test
+    void a_batch_of_a_queue_can_be_settled_after_the_queue_has_become_pub_sub_and_back() {
+        trunkline.topics().create(TopicConfiguration.queue("q").withPartitions(1));
+        PullConsumer<String> queue = trunkline.pull("", "q", String.class, FROM_BEGINNING);
+        trunkline.publisher().publish(Message.of("q", "a"));
+        trunkline.publisher().publish(Message.of("q", "b"));
+        Batch<String> batch = pop(queue, 2);
+        database.query("select trunkline.alter_topic('q', semantics => 'PUB_SUB')");
+        assertThat(queue.ack(batch.token(), List.of(0L))).containsExactly(1L);
+        assertThatThrownBy(() -> trunkline
+                        .pull("other", "q", String.class, FROM_BEGINNING)
+                        .ack(batch.token()))
+                .isInstanceOf(ConsumerGroupException.class)
+                .hasMessageContaining("of another group");
+        PullConsumer<String> renamed = trunkline.pull("shared", "q", String.class, FROM_BEGINNING);
+        database.query("select trunkline.change_group('other', 'q', 'CANCELLED')");
+        database.query("select trunkline.alter_topic('q', semantics => 'QUEUE')");
+        renamed.ack(batch.token());
+        assertThat(database.number("select sum(lag) from trunkline.lag('', 'q')"))
+                .isZero();
+    }
+
+    @Test
     void a_paused_group_gives_nothing_and_can_settle_and_a_cancelled_one_can_do_nothing() {
         PullConsumer<String> group = pull(FROM_BEGINNING);
         publish("a 0");
