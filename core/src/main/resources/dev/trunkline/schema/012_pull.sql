@@ -67,11 +67,13 @@ declare
     stop boolean := s.stop_key and t.ordering = 'ORDERED';
     letters trunkline.letters;
 begin
-    select array_agg(f."offset") filter (where not f.over), array_agg(f.attempts) filter (where not f.over),
+    select array_agg(f."offset") filter (where not f.over and not f.passed), array_agg(f.attempts) filter (where not f.over and not f.passed),
            coalesce(range_agg(int8range(f."offset", f."offset" + 1)) filter (where f.over), '{}'), max(f.attempts) filter (where f.over)
     into again, attempts, a_over, most
     from (
-        select o as "offset", coalesce(a.attempts, 0) + 1 as attempts, a_reject or coalesce(a.attempts, 0) + 1 >= s.attempts as over
+        select o as "offset", coalesce(a.attempts, 0) + 1 as attempts, a_reject or coalesce(a.attempts, 0) + 1 >= s.attempts as over,
+               -- Done although it is not parked: the group has passed over it meanwhile, and it does not come again.
+               a_done @> o and not exists (select from trunkline.parked p where p.subscription = s.id and p.strand = a_strand and p."offset" = o) as passed
         from trunkline.offsets_of(a_failed) o
         left join trunkline.attempt a on a.subscription = s.id and a.strand = a_strand and a."offset" = o) f;
     if again is not null then

@@ -396,7 +396,11 @@ begin
         cross join lateral unnest(int8multirange(int8range(0, upto[d.strand + 1])) - d.done) r
         returning "to" - "from" as messages
     )
-    select sum(g.messages) into passed from gaps g;
+    select coalesce(sum(g.messages), 0) into passed from gaps g;
+    -- Nobody tries them again, but what was parked before.
+    delete from trunkline.attempt a
+    where a.subscription = a_subscription and a.strand % its_partitions = any (missing) and a."offset" < upto[a.strand + 1]
+      and not exists (select from trunkline.parked p where p.subscription = a.subscription and p.strand = a.strand and p."offset" = a."offset");
     update trunkline.holder h
     set base = array(
             select b.done + int8multirange(int8range(0, upto[h.partition + its_partitions * (b.level - 1)::int + 1]))

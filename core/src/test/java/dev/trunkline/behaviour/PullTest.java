@@ -712,6 +712,21 @@ class PullTest {
     }
 
     @Test
+    void what_a_group_has_passed_over_is_not_remembered_as_failed() {
+        PullConsumer<String> group = pull(FROM_BEGINNING);
+        publish("a 0", "b 1", "c 2");
+        group.nack(pop(group, 1).token(), Duration.ofHours(1), "no");
+        Batch<String> open = pop(group, 1);
+        assertThat(texts(open)).containsExactly("b 1");
+        assertThat(database.query("select trunkline.pass_over(1, array[2], 'FORCED')"))
+                .containsExactly("2");
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
+        group.nack(open.token(), Duration.ZERO, "no");
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
+        assertThat(texts(pop(group, 10))).containsExactly("c 2");
+    }
+
+    @Test
     void a_batch_of_a_queue_can_be_settled_after_the_queue_has_become_pub_sub_and_back() {
         trunkline.topics().create(TopicConfiguration.queue("q").withPartitions(1));
         PullConsumer<String> queue = trunkline.pull("", "q", String.class, FROM_BEGINNING);
