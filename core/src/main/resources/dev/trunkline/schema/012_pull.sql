@@ -100,7 +100,8 @@ $$;
 
 -- Takes a batch of messages of one partition, in order, for as long as the lease; none if there is nothing to be had. Partitions that have
 -- an open batch, or in which somebody else is just popping or settling, are left out; among the others chance decides, and among
--- priorities too, mostly for the higher. An expired batch has failed: its messages come again, or are given up.
+-- priorities too, mostly for the higher. An expired batch has failed: its messages come again, or are given up. Of a long history that a group does not
+-- want, a pop works off a part, and may give nothing although there is more.
 create function trunkline.pop_frames(a_group text, a_topic text, a_max int, a_lease interval) returns setof trunkline.popped_frame
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
@@ -121,6 +122,7 @@ declare
     lying trunkline.segment_shape;
     bytes bigint;
     size int;
+    rounds int := 0;
 begin
     perform trunkline.check_pull(a_lease);
     if a_max is null or a_max not between 1 and 10000 then
@@ -193,7 +195,11 @@ begin
                     g.sequence := g.sequence + 1;
                     perform trunkline.append_done(s.id, a_strand, g.epoch, g.sequence, state.done + unwanted,
                         case t.tracking when 'REFERENCE_COUNTING' then unwanted end);
-                    continue;
+                    rounds := rounds + 1;
+                    continue when rounds < trunkline.pull_rounds();
+                    -- Others wait for the holder: this is written, and the next pop goes on.
+                    select '{}'::int8multirange as give, '{}'::int8multirange as park, true as plain into chosen;
+                    exit;
                 end if;
             end if;
             chosen := trunkline.choose(s, t, a_strand, state.undone, a_max);
@@ -241,7 +247,7 @@ begin
             g.sequence := g.sequence + 1;
             perform trunkline.append_grant(g);
         end if;
-        exit when size > 0;
+        exit when size > 0 or rounds >= trunkline.pull_rounds();
     end loop;
     close candidates;
 end $$;

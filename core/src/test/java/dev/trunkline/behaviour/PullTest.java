@@ -712,6 +712,25 @@ class PullTest {
     }
 
     @Test
+    void a_long_history_that_a_group_does_not_want_is_worked_off_in_several_pops() {
+        database.execute("create or replace function trunkline.pull_rounds() returns int language sql immutable return 2");
+        database.query("select count(trunkline.publish('t', i::text, key => 'unwanted')) from generate_series(1, 5000) i");
+        database.query("select trunkline.publish('t', 'here'::text, key => 'wanted')");
+        trunkline.relayNow();
+        database.query("select trunkline.subscribe_pull('g', 't', 'BEGINNING', a_keys => array['wanted'])");
+        List<String> lags = new ArrayList<>();
+        String popped;
+        do {
+            popped = database.query("select coalesce(min(text), '') from (select convert_from(payload, 'UTF8') as text"
+                            + " from trunkline.pop('g', 't', 10, '1 minute')) p")
+                    .getFirst();
+            lags.addAll(database.query("select lag from trunkline.lag('g', 't')"));
+        } while (popped.isEmpty() && lags.size() < 100);
+        assertThat(popped).isEqualTo("here");
+        assertThat(lags).containsExactly("2981", "961", "1");
+    }
+
+    @Test
     void what_a_group_has_passed_over_is_not_remembered_as_failed() {
         PullConsumer<String> group = pull(FROM_BEGINNING);
         publish("a 0", "b 1", "c 2");
