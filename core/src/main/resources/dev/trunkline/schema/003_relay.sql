@@ -46,6 +46,7 @@ begin
     elsif current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_adopted();
     end if;
+    perform trunkline.notice_failover();
     if current_setting('synchronous_commit') in ('off', 'local') then
         perform set_config('synchronous_commit', 'on', true);
     end if;

@@ -125,6 +125,7 @@ declare
     rounds int := 0;
 begin
     perform trunkline.check_pull(a_lease);
+    perform trunkline.notice_failover();
     if a_max is null or a_max not between 1 and 10000 then
         perform trunkline.refuse(format('a batch of %s messages is not possible', coalesce(a_max::text, 'null')), 'TL008', 'Use 1 to 10000.');
     end if;
