@@ -45,6 +45,9 @@ public final class SegmentedLog implements Log {
     @Override
     public List<LogMessage> read(String topic, int partition, Priority priority, long fromOffset, int most) {
         int strand = reader.topic(topic).strand(partition, priority);
+        if (most == 0) {
+            return List.of();
+        }
         int[] strands = {strand};
         long[] positions = {fromOffset};
         List<LogMessage> messages = new ArrayList<>();

@@ -219,6 +219,32 @@ class SegmentsTest {
         assertThat(Logs.texts(trunkline, "t")).containsExactly("m5");
     }
 
+    @Test
+    void nothing_is_read_where_nothing_is_wanted() {
+        publish(0, 2);
+        assertThat(trunkline.log().read("t", 0, 1, 0)).isEmpty();
+        assertThat(trunkline.log().read("t", 0, 1, 5)).hasSize(1);
+    }
+
+    /** The catalogue is read as it was, tables are gone at once. */
+    @Test
+    void how_far_groups_are_can_be_asked_while_a_segment_is_dropped() throws Exception {
+        database.query("select trunkline.subscribe('', 't', 'BEGINNING')");
+        publish(0, 5);
+        roll();
+        publish(5, 6);
+        try (Connection reader = database.connect()) {
+            reader.setAutoCommit(false);
+            reader.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            assertThat(TestDatabase.query(reader, "select count(*) from trunkline.segment"))
+                    .containsExactly("2");
+            drop("5");
+            assertThat(TestDatabase.query(
+                            reader, "select end_offset, pending, oldest from trunkline.lags(array[1]) where strand = 0"))
+                    .containsExactly("6|6|null");
+        }
+    }
+
     private void publish(int from, int to) {
         for (int i = from; i < to; i++) {
             trunkline.publisher().publish(Message.of("t", "m" + i));
