@@ -713,8 +713,10 @@ class PullTest {
 
     @Test
     void a_long_history_that_a_group_does_not_want_is_worked_off_in_several_pops() {
-        database.execute("create or replace function trunkline.pull_rounds() returns int language sql immutable return 2");
-        database.query("select count(trunkline.publish('t', i::text, key => 'unwanted')) from generate_series(1, 5000) i");
+        database.execute(
+                "create or replace function trunkline.pull_rounds() returns int language sql immutable return 2");
+        database.query(
+                "select count(trunkline.publish('t', i::text, key => 'unwanted')) from generate_series(1, 5000) i");
         database.query("select trunkline.publish('t', 'here'::text, key => 'wanted')");
         trunkline.relayNow();
         database.query("select trunkline.subscribe_pull('g', 't', 'BEGINNING', a_keys => array['wanted'])");

@@ -48,7 +48,8 @@ class RelayBoundsTest {
         }
         trunkline.relayNow();
         database.execute("update trunkline.delayed set due_at = now()");
-        database.query("select count(trunkline.publish('t', 'since ' || i, key => i::text)) from generate_series(1, 9) i");
+        database.query(
+                "select count(trunkline.publish('t', 'since ' || i, key => i::text)) from generate_series(1, 9) i");
 
         Receipt direct = null;
         List<Long> runs = new ArrayList<>();
@@ -76,7 +77,8 @@ class RelayBoundsTest {
             for (int i = 0; i < log.size(); i++) {
                 assertThat(log.get(i).unitEnd())
                         .as("%s", log.get(i))
-                        .isEqualTo(i + 1 == log.size() || log.get(i + 1).unit() != log.get(i).unit());
+                        .isEqualTo(i + 1 == log.size()
+                                || log.get(i + 1).unit() != log.get(i).unit());
             }
         }
         assertThat(all).hasSize(610).doesNotHaveDuplicates();
@@ -99,9 +101,10 @@ class RelayBoundsTest {
         try (Connection relay = database.connect()) {
             relay.setAutoCommit(false);
             assertThat(TestDatabase.query(relay, "select trunkline.relay(1)")).containsExactly("1");
-            assertThat(TestDatabase.query(
-                            relay,
-                            "select sum(seq_scan), sum(idx_scan) > 0 from pg_stat_xact_user_tables where relname = 'delayed'"))
+            assertThat(
+                            TestDatabase.query(
+                                    relay,
+                                    "select sum(seq_scan), sum(idx_scan) > 0 from pg_stat_xact_user_tables where relname = 'delayed'"))
                     .containsExactly("0|t");
         }
     }
@@ -116,10 +119,14 @@ class RelayBoundsTest {
             runs.add(database.number("select trunkline.relay(1)"));
         } while (runs.getLast() > 0);
         assertThat(runs).containsExactly(67L, 34L, 0L);
-        assertThat(database.query("select distinct last_offset from trunkline.segment_1 order by 1 desc limit 1"))
-                .containsExactly("100");
-        assertThat(database.number("select count(*) from trunkline.segment_1 where not unit_open"))
-                .isEqualTo(2);
+        int partition = (int) database.number("select trunkline.partition_of('one', 3)");
+        assertThat(trunkline.log().end("t", partition)).isEqualTo(101);
+        assertThat(trunkline.log().read("t", partition, 66, 2))
+                .extracting(LogMessage::unitEnd)
+                .containsExactly(false, false);
+        assertThat(trunkline.log().read("t", partition, 98, 3))
+                .extracting(LogMessage::unitEnd)
+                .containsExactly(false, true, true);
     }
 
     @Test
@@ -127,9 +134,11 @@ class RelayBoundsTest {
         trunkline
                 .topics()
                 .create(TopicConfiguration.queue("large").withPartitions(1).withMaxPayloadBytes(100_000_000));
-        database.query("select trunkline.publish('large', repeat('x', 70000000)), trunkline.publish('large', 'y'::text)");
+        database.query(
+                "select trunkline.publish('large', repeat('x', 70000000)), trunkline.publish('large', 'y'::text)");
         assertThat(trunkline.relayNow()).isEqualTo(2);
-        database.query("select trunkline.publish('large', repeat('x', 70000000), deliver_at => now() + interval '1 hour')");
+        database.query(
+                "select trunkline.publish('large', repeat('x', 70000000), deliver_at => now() + interval '1 hour')");
         trunkline.relayNow();
         database.execute("update trunkline.delayed set due_at = now()");
         assertThat(trunkline.relayNow()).isOne();

@@ -23,12 +23,16 @@ class TimelineTest {
             trunkline.publisher().publish(Message.of("t", "before"));
             database.execute("update trunkline.installation set timeline = 'of before'");
             switch (who) {
-                case "append" -> assertThat(
-                                trunkline.publisher().publish(Message.of("t", "m")).id())
-                        .isGreaterThan(1_000_000L << 20);
+                case "append" ->
+                    assertThat(trunkline
+                                    .publisher()
+                                    .publish(Message.of("t", "m"))
+                                    .id())
+                            .isGreaterThan(1_000_000L << 20);
                 case "relay" -> database.query("select trunkline.relay(1)");
-                case "pop" -> assertThat(database.number("select epoch from trunkline.pop('', 't', 1, '1 minute')"))
-                        .isGreaterThan(1_000_000);
+                case "pop" ->
+                    assertThat(database.number("select epoch from trunkline.pop('', 't', 1, '1 minute')"))
+                            .isGreaterThan(1_000_000);
                 default -> database.query("select trunkline.upkeep('prune marks')");
             }
             assertThat(database.query("select timeline = trunkline.timeline() from trunkline.installation"))

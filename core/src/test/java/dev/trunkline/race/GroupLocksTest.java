@@ -104,8 +104,10 @@ class GroupLocksTest {
     @Test
     void a_sweep_that_takes_long_keeps_no_process_from_beating() throws SQLException {
         long session = database.number("select trunkline.begin_session('s')");
-        database.execute("insert into trunkline.attempt (subscription, strand, \"offset\", attempts, history) values (1, 0, 0, 1, '{}')");
-        database.execute("update trunkline.subscription set status = 'CANCELLED', status_since = status_since - interval '2 days'");
+        database.execute(
+                "insert into trunkline.attempt (subscription, strand, \"offset\", attempts, history) values (1, 0, 0, 1, '{}')");
+        database.execute(
+                "update trunkline.subscription set status = 'CANCELLED', status_since = status_since - interval '2 days'");
         try (Connection connection = database.connect()) {
             connection.setAutoCommit(false);
             TestDatabase.query(connection, "select from trunkline.attempt for update");
@@ -123,8 +125,10 @@ class GroupLocksTest {
 
     @Test
     void a_sweep_deletes_much_in_several_goes_and_forgets_a_group_last() {
-        database.execute("insert into trunkline.group_event (subscription, what) select 1, 'x' from generate_series(1, 25000)");
-        database.execute("update trunkline.subscription set status = 'CANCELLED', status_since = status_since - interval '31 days'");
+        database.execute(
+                "insert into trunkline.group_event (subscription, what) select 1, 'x' from generate_series(1, 25000)");
+        database.execute(
+                "update trunkline.subscription set status = 'CANCELLED', status_since = status_since - interval '31 days'");
         for (long left : List.of(15_000L, 5_000L, 0L)) {
             assertThat(database.number("select count(*) from trunkline.subscription"))
                     .isOne();
@@ -132,7 +136,8 @@ class GroupLocksTest {
             assertThat(database.number("select count(*) from trunkline.group_event"))
                     .isEqualTo(left);
         }
-        assertThat(database.number("select count(*) from trunkline.subscription")).isZero();
+        assertThat(database.number("select count(*) from trunkline.subscription"))
+                .isZero();
     }
 
     /** Somebody decides on dead letters, and takes his time to commit. */
