@@ -24,12 +24,7 @@ begin
                 correlation_id   text collate "C",
                 content_type     text collate "C" not null,
                 headers          text[],
-                payload          bytea not null,
-                -- Applications may insert by themselves: these would stop the relay, or who handles the message.
-                constraint outbox_%1$s_limits check (
-                    isfinite(due_at) and octet_length(idempotency_key) between 1 and 1024 and octet_length(key) <= 1024
-                    and octet_length(correlation_id) <= 1024 and octet_length(content_type) between 1 and 255
-                    and cardinality(headers) %% 2 = 0 and array_position(headers, null) is null)
+                payload          bytea not null
             ) with (autovacuum_enabled = off, toast.autovacuum_enabled = off);
             alter table trunkline.outbox_%1$s alter column payload set storage external;
             create index outbox_%1$s_difference on trunkline.outbox_%1$s (topic, lane, xid, id);
