@@ -178,7 +178,8 @@ class OutboxSlotsTest {
                 "idempotency_key, due_at) select " + stuff + ", now() + interval '1 hour'",
                 "key) select " + stuff)) {
             database.execute("insert into trunkline.outbox_0 (topic, lane, partition, content_type, payload, "
-                    + bad.replace("select '", "select 1, 0, 0, 't', '', '").replace("select (", "select 1, 0, 0, 't', '', ("));
+                    + bad.replace("select '", "select 1, 0, 0, 't', '', '")
+                            .replace("select (", "select 1, 0, 0, 't', '', ("));
         }
         publish("after");
         assertThat(trunkline.relayNow()).isEqualTo(2);
