@@ -61,7 +61,12 @@ public interface Log {
 
     /** A reader that goes along with the log. Not for several threads at once. */
     interface Tail {
-        /** The next messages, in order within each partition; waits for the first one, at most so long. */
+        /**
+         * The next messages, in order within each partition; waits for the first one, at most so long.
+         *
+         * @throws OffsetOutOfRangeException if retention has dropped what comes next, or a standby has taken over that has not all that was told
+         * @throws UnknownTopicException if the topic was dropped, also if another one has its name
+         */
         List<LogMessage> poll(Duration timeout) throws InterruptedException;
 
         /** Where it has come: behind all that it has told. A short text, for {@link Log#resume}. */

@@ -2,6 +2,7 @@ package dev.trunkline.consume;
 
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
+import dev.trunkline.UnknownTopicException;
 import dev.trunkline.consume.GroupTable.Entry;
 import dev.trunkline.consume.GroupTable.Subscription;
 import dev.trunkline.consume.GroupTable.View;
@@ -170,16 +171,20 @@ final class Holdings {
 
     /** What is recorded where a standby took over is not further than the log there, and the group goes on with that. */
     private void tellWhatIsGone(List<Owned> lost) {
-        eachAhead(
-                lost,
-                (partition, strand, end) -> log.error(
-                        "{}: it had done partition {} of topic \"{}\" up to {}, but the log ends at {} now: what came after that is lost"
-                                + " (a standby has taken over?)",
-                        group,
-                        partition.partition(),
-                        topic,
-                        strand.cursor(),
-                        end));
+        try {
+            eachAhead(
+                    lost,
+                    (partition, strand, end) -> log.error(
+                            "{}: it had done partition {} of topic \"{}\" up to {}, but the log ends at {} now: what came after that is lost"
+                                    + " (a standby has taken over?)",
+                            group,
+                            partition.partition(),
+                            topic,
+                            strand.cursor(),
+                            end));
+        } catch (UnknownTopicException e) {
+            log.debug("{}: nobody can say what is gone, because all is: {}", group, e.getMessage());
+        }
     }
 
     /** What is to be done where a group is further than its log. */
@@ -331,7 +336,7 @@ final class Holdings {
             Map<Integer, Long> lag = new TreeMap<>();
             for (Owned partition : owned.values()) {
                 for (Strand strand : partition.strands()) {
-                    lag.merge(partition.partition(), Math.max(0, ends[strand.number()] - strand.cursor()), Long::sum);
+                    lag.merge(partition.partition(), Math.max(0, ends[strand.number()] - strand.count()), Long::sum);
                 }
             }
             return lag;

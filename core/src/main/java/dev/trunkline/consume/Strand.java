@@ -93,6 +93,11 @@ final class Strand {
         return undone;
     }
 
+    /** How many messages are done, those that were passed over included. */
+    long count() {
+        return base + done.cardinality();
+    }
+
     private boolean isDone(long offset) {
         return offset < cursor || done.get((int) (offset - base));
     }

@@ -18,6 +18,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -112,6 +113,16 @@ final class SegmentReader {
                     .flatMap(stretch -> stretch.messages().stream())
                     .toList();
         }
+
+        /** Null: nothing was read. */
+        @Nullable
+        String timeline() {
+            return stretches.stream()
+                    .map(Stretch::timeline)
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElse(null);
+        }
     }
 
     /**
@@ -125,6 +136,26 @@ final class SegmentReader {
         return found.isEmpty() && !found.isAll() ? readKnown(refresh(name), strands, positions, most) : found;
     }
 
+    /**
+     * The same, of this topic, not of one that has its name by now.
+     *
+     * @throws UnknownTopicException if it was dropped
+     */
+    Found read(TopicLog begun, int[] strands, long[] positions, int most) {
+        Found found = readKnown(same(begun, topic(begun.name())), strands, positions, most);
+        return found.isEmpty() && !found.isAll()
+                ? readKnown(same(begun, refresh(begun.name())), strands, positions, most)
+                : found;
+    }
+
+    private static TopicLog same(TopicLog begun, TopicLog now) {
+        if (begun.id() != now.id()) {
+            throw new UnknownTopicException("there is no topic \"" + begun.name()
+                    + "\" any more: it was dropped, and another one has its name");
+        }
+        return now;
+    }
+
     private Found readKnown(TopicLog topic, int[] strands, long[] positions, int most) {
         List<Stretch> stretches = new ArrayList<>(Collections.nCopies(strands.length, Stretch.UNKNOWN));
         Map<Integer, List<Integer>> bySegment = new LinkedHashMap<>();
@@ -132,7 +163,8 @@ final class SegmentReader {
             TopicLog.Segment segment = topic.holding(strands[i], positions[i]);
             if (segment == null) {
                 TopicLog now = refresh(topic.name());
-                if (now.segments().equals(topic.segments()) || now.holding(strands[i], positions[i]) == null) {
+                if (now.id() == topic.id()
+                        && (now.segments().equals(topic.segments()) || now.holding(strands[i], positions[i]) == null)) {
                     throw outOfRange(now, strands[i], positions[i]);
                 }
                 return new Found(topic, stretches);
@@ -220,7 +252,7 @@ final class SegmentReader {
     }
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Bounds(Long[] firsts, Long[] ends) {}
+    record Bounds(Long[] firsts, Long[] ends, String timeline) {}
 
     Bounds bounds(TopicLog topic) {
         return database.read(connection -> {
@@ -232,8 +264,10 @@ final class SegmentReader {
                         throw new UnknownTopicException(
                                 "there is no topic \"" + topic.name() + "\" any more: it was dropped");
                     }
-                    return new Bounds((Long[]) row.getArray(1).getArray(), (Long[])
-                            row.getArray(2).getArray());
+                    return new Bounds(
+                            (Long[]) row.getArray(1).getArray(),
+                            (Long[]) row.getArray(2).getArray(),
+                            row.getString(3));
                 }
             }
         });

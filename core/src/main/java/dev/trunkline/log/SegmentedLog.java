@@ -5,10 +5,12 @@ import dev.trunkline.LogMessage;
 import dev.trunkline.Priority;
 import dev.trunkline.UnknownTopicException;
 import dev.trunkline.database.Database;
+import dev.trunkline.log.SegmentReader.Found;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,6 +47,9 @@ public final class SegmentedLog implements Log {
     @Override
     public List<LogMessage> read(String topic, int partition, Priority priority, long fromOffset, int most) {
         int strand = reader.topic(topic).strand(partition, priority);
+        if (most == 0) {
+            return List.of();
+        }
         int[] strands = {strand};
         long[] positions = {fromOffset};
         List<LogMessage> messages = new ArrayList<>();
@@ -105,13 +110,15 @@ public final class SegmentedLog implements Log {
     @Override
     public Tail tail(String topic) {
         TopicLog known = reader.refresh(topic);
-        return new Following(known, longs(reader.bounds(known).ends()));
+        SegmentReader.Bounds bounds = reader.bounds(known);
+        return new Following(known, longs(bounds.ends()), bounds.timeline());
     }
 
     @Override
     public Tail fromBeginning(String topic) {
         TopicLog known = reader.refresh(topic);
-        return new Following(known, longs(reader.bounds(known).firsts()));
+        SegmentReader.Bounds bounds = reader.bounds(known);
+        return new Following(known, longs(bounds.firsts()), bounds.timeline());
     }
 
     @Override
@@ -119,12 +126,16 @@ public final class SegmentedLog implements Log {
         TopicLog known = reader.refresh(topic);
         long[] offsets = Position.parse(position, known);
         SegmentReader.Bounds bounds = reader.bounds(known);
+        requireWithin(known, bounds, offsets);
+        return new Following(known, offsets, bounds.timeline());
+    }
+
+    private void requireWithin(TopicLog topic, SegmentReader.Bounds bounds, long[] offsets) {
         for (int strand = 0; strand < offsets.length; strand++) {
             if (offsets[strand] < bounds.firsts()[strand] || offsets[strand] > bounds.ends()[strand]) {
-                throw reader.outOfRange(known, strand, offsets[strand]);
+                throw reader.outOfRange(topic, strand, offsets[strand]);
             }
         }
-        return new Following(known, offsets);
     }
 
     private static long[] longs(Long[] offsets) {
@@ -157,21 +168,30 @@ public final class SegmentedLog implements Log {
     /** Follows a topic. Of many that wait for the same, one looks now and then, and tells the others. */
     private final class Following implements Tail {
         private static final long NEVER = -1;
+        private static final long NONE = -1;
 
         private final TopicLog begun;
         private final String topic;
         private final int[] strands;
         private final long[] positions;
+        /** Of the last message that was told, by strand; or none. */
+        private final long[] lastIds;
+
         private final AtomicLong nextLook;
         private final Stride stride = new Stride();
         /** How often the bell had been rung when it was seen last that there is nothing more. */
         private long heard = NEVER;
+        /** In which timeline of the server the positions were found to be in the log. */
+        private String timeline;
 
-        private Following(TopicLog begun, long[] from) {
+        private Following(TopicLog begun, long[] from, String timeline) {
             this.begun = begun;
             this.topic = begun.name();
             this.strands = IntStream.range(0, from.length).toArray();
             this.positions = from;
+            this.lastIds = new long[from.length];
+            Arrays.fill(lastIds, NONE);
+            this.timeline = timeline;
             this.nextLook = nextLooks.computeIfAbsent(topic, t -> new AtomicLong(System.nanoTime()));
         }
 
@@ -183,8 +203,7 @@ public final class SegmentedLog implements Log {
                 long rings = bell.count(topic);
                 if (mine || rings != heard) {
                     int each = Math.max(1, stride.most(TAIL_BATCH * strands.length) / strands.length);
-                    List<LogMessage> messages =
-                            reader.read(topic, strands, positions, each).messages();
+                    List<LogMessage> messages = read(each);
                     stride.took(messages);
                     heard = messages.isEmpty() ? rings : NEVER;
                     if (mine && !messages.isEmpty()) {
@@ -199,6 +218,42 @@ public final class SegmentedLog implements Log {
                     return List.of();
                 }
                 bell.await(topic, rings, Math.min(left, Math.max(1, nextLook.get() - System.nanoTime())));
+            }
+        }
+
+        private List<LogMessage> read(int each) {
+            long[] next = positions.clone();
+            Found found = reader.read(begun, strands, next, each);
+            String here = found.timeline();
+            if (here != null && !here.equals(timeline)) {
+                requireSame();
+                timeline = here;
+                return read(each);
+            }
+            for (int strand = 0; strand < next.length; strand++) {
+                if (next[strand] > positions[strand]) {
+                    lastIds[strand] =
+                            found.stretches().get(strand).messages().getLast().id();
+                }
+            }
+            System.arraycopy(next, 0, positions, 0, next.length);
+            return found.messages();
+        }
+
+        /** Where a standby has taken over, the end of the log may be lost, and its offsets given again: it would pass over messages. */
+        private void requireSame() {
+            TopicLog now = reader.refresh(topic);
+            SegmentReader.Bounds bounds = reader.bounds(now);
+            requireWithin(now, bounds, positions);
+            for (int strand : strands) {
+                long last = positions[strand] - 1;
+                if (lastIds[strand] != NONE && last >= bounds.firsts()[strand]) {
+                    List<LogMessage> lying = reader.read(begun, new int[] {strand}, new long[] {last}, 1)
+                            .messages();
+                    if (lying.isEmpty() || lying.getFirst().id() != lastIds[strand]) {
+                        throw reader.outOfRange(now, strand, last);
+                    }
+                }
             }
         }
 

@@ -16,11 +16,16 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLWarning;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One call, one transaction: a batch of submissions into the log, or into the outbox where a lane is taken. */
 final class Appender {
 
+    private static final Logger log = LoggerFactory.getLogger(Appender.class);
     private static final String TRANSACTION_RESOLUTION_UNKNOWN = "08007";
+    private static final String WAIT_FOR_STANDBY = "SyncRepWaitForLSN";
 
     private static final int PROBE_PARTITIONS = 1 << 20;
     /** Of a topic that is not there. The database says so. */
@@ -58,7 +63,7 @@ final class Appender {
                 try (PreparedStatement statement = connection.prepareStatement(statements.get("append"))) {
                     frames.bind(statement, wait);
                     try (ResultSet row = statement.executeQuery()) {
-                        requireNoWarning(statement.getWarnings());
+                        requireReplicated(statement.getWarnings());
                         row.next();
                         return appended(topic, frames, row);
                     }
@@ -96,10 +101,17 @@ final class Appender {
         return shape;
     }
 
-    /** The only warning of a commit: that the wait for a synchronous standby was given up, so it may not be on one. */
-    private static void requireNoWarning(@Nullable SQLWarning warning) throws SQLException {
-        if (warning != null) {
-            throw new SQLException(warning.getMessage(), TRANSACTION_RESOLUTION_UNKNOWN, warning);
+    /**
+     * The warning of a commit that the wait for a synchronous standby was given up: it may not be on one. It has no code of its own, and its text
+     * is in the language of the server; so it is known by the function of the server that says so. Other warnings are about something else.
+     */
+    private static void requireReplicated(@Nullable SQLWarning first) throws SQLException {
+        for (SQLWarning warning = first; warning != null; warning = warning.getNextWarning()) {
+            if (warning instanceof PSQLWarning its
+                    && WAIT_FOR_STANDBY.equals(its.getServerErrorMessage().getRoutine())) {
+                throw new SQLException(warning.getMessage(), TRANSACTION_RESOLUTION_UNKNOWN, warning);
+            }
+            log.warn("publishing: {}", warning.getMessage());
         }
     }
 

@@ -27,7 +27,6 @@ public final class Upkeep implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Upkeep.class);
     private static final Duration INTERVAL = Duration.ofSeconds(5);
-    private static final int RUNS_PER_PRUNING = 12;
 
     private final Database database;
     private final Statements statements;
@@ -35,7 +34,6 @@ public final class Upkeep implements AutoCloseable {
     private final Loop loop;
     private final String who = UUID.randomUUID().toString();
     private boolean hasTurn;
-    private int runs;
     /** The first step that failed, with the others. */
     private @Nullable TrunklineException trouble;
 
@@ -90,13 +88,24 @@ public final class Upkeep implements AutoCloseable {
         run("advance outbox", null);
         run("match topics", null);
         run("watch groups", null);
-        if (runs++ % RUNS_PER_PRUNING == 0) {
+        if (takePruning()) {
             run("clear outbox", null);
             run("prune marks", null);
             run("rotate idempotency", null);
             run("rotate progress", null);
             run("sweep groups", null);
         }
+    }
+
+    /** About once a minute, whoever does it: sweeps are counted. */
+    private boolean takePruning() {
+        return database.call(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(statements.get("takePruning"));
+                    ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getBoolean(1);
+            }
+        });
     }
 
     private List<Integer> topics(String name) {

@@ -17,7 +17,7 @@ left join lateral (
     order by s.last_offset limit (select ?::int)) f on true
 
 -- name: bounds
-select b.firsts, b.ends from trunkline.bounds(?) b
+select b.firsts, b.ends, trunkline.timeline() from trunkline.bounds(?) b
 
 -- name: offsetAt
 select trunkline.offset_at(?, ?, ?)

@@ -35,7 +35,7 @@ end $$;
 -- Messages for later, taken from the outbox by the relay and appended by it once they are due.
 create table trunkline.delayed (like trunkline.outbox_0);
 alter table trunkline.delayed alter column payload set storage external;
-create index delayed_by_due on trunkline.delayed (topic, lane, due_at, id);
+create index delayed_by_due on trunkline.delayed (topic, lane, due_at, unit, id);
 
 -- All slots. The relay looks in all of them, always: the current slot is only a hint.
 create view trunkline.outbox as
@@ -48,14 +48,16 @@ create view trunkline.outbox as
     select * from trunkline.outbox_3;
 
 -- How far a lane was relayed: every outbox row visible in snapshot is in the log or in delayed, and every delayed
--- row due by due is in the log. A difference too large for one run is fixed as (snapshot, upto] and appended up to
--- (after_unit, after_id).
+-- row up to (due, due_unit, due_id) is in the log: many can be due at one time. A difference too large for one run is fixed
+-- as (snapshot, upto] and appended up to (after_unit, after_id).
 create table trunkline.mark (
     topic       int not null,
     lane        int not null,
     no          bigint generated always as identity,
     snapshot    pg_snapshot not null,
     due         timestamptz not null,
+    due_unit    bigint not null default 9223372036854775807,
+    due_id      bigint not null default 9223372036854775807,
     upto        pg_snapshot,
     after_unit  bigint,
     after_id    bigint,

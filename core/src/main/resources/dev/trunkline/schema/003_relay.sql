@@ -46,6 +46,7 @@ begin
     elsif current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_adopted();
     end if;
+    perform trunkline.notice_failover();
     if current_setting('synchronous_commit') in ('off', 'local') then
         perform set_config('synchronous_commit', 'on', true);
     end if;
@@ -81,6 +82,9 @@ begin
         left join trunkline.idempotency_1 i1 on i1.topic = a_topic and i1.partition = m.partition and i1.key = m.key);
 end $$;
 
+-- The bytes of payload that a run should not exceed.
+create function trunkline.relay_bytes() returns bigint language sql immutable parallel safe return 67108864;
+
 -- Appends what is committed and due in lanes that this transaction has locked. drained: nothing is left that was there
 -- when it began, so that what the same transaction appends next comes after it.
 create function trunkline.drain(a_topic int, a_lanes int[], a_segment int, a_chunk int, a_seen pg_snapshot, out drained boolean, out moved bigint)
@@ -90,17 +94,18 @@ as $$
 declare
     began timestamptz := clock_timestamp();
     seen pg_snapshot;
-    lanes int[]; snapshots pg_snapshot[]; dues timestamptz[]; now_due timestamptz;
+    lanes int[]; snapshots pg_snapshot[]; dues timestamptz[]; due_units bigint[]; due_ids bigint[];
+    now_due timestamptz; last_due_unit bigint := 9223372036854775807; last_due_id bigint := 9223372036854775807;
     cut trunkline.mark;
     t trunkline.topic;
-    waiting bigint; keyed bigint; later bigint; due bigint; misplaced bigint;
+    waiting bigint; keyed bigint; later bigint; due bigint; misplaced bigint; bytes bigint; cut_due boolean := false;
     last_unit bigint; last_id bigint;
-    refused bigint[]; partitions int[];
+    refused bigint[]; partitions int[]; torn int[] := '{}';
 begin
     moved := 0;
     select k.* into strict t from trunkline.topic k where k.id = a_topic;
-    select array_agg(m.lane), array_agg(m.snapshot), array_agg(m.due)
-    into lanes, snapshots, dues
+    select array_agg(m.lane), array_agg(m.snapshot), array_agg(m.due), array_agg(m.due_unit), array_agg(m.due_id)
+    into lanes, snapshots, dues, due_units, due_ids
     from unnest(a_lanes) l (lane)
     cross join lateral (
         select k.* from trunkline.mark k where k.topic = a_topic and k.lane = l.lane order by k.no desc limit 1) m
@@ -116,42 +121,80 @@ begin
         seen := coalesce(a_seen, trunkline.mark_now());
         now_due := clock_timestamp();
         select count(f.xid), count(f.idempotency_key), count(*) filter (where f.due_at > greatest(h.due, now_due)), count(*) - count(f.xid),
-               count(*) filter (where not trunkline.fits(t.partitions, t.lanes, t.levels, h.lane, f.partition)), array_agg(distinct f.partition)
-        into waiting, keyed, later, due, misplaced, partitions
-        from unnest(lanes, snapshots, dues) h (lane, snapshot, due)
+               count(*) filter (where not trunkline.fits(t.partitions, t.lanes, t.levels, h.lane, f.partition, f.due_at, f.key, f.idempotency_key)), array_agg(distinct f.partition),
+               coalesce(sum(f.bytes), 0)
+        into waiting, keyed, later, due, misplaced, partitions, bytes
+        from unnest(lanes, snapshots, dues, due_units, due_ids) h (lane, snapshot, due, due_unit, due_id)
         cross join lateral (
-            select o.xid, o.partition, o.idempotency_key, o.due_at from trunkline.fresh(a_topic, h.lane, h.snapshot, seen) o
+            select o.xid, o.partition, o.key, o.idempotency_key, o.due_at, octet_length(o.payload) as bytes from trunkline.fresh(a_topic, h.lane, h.snapshot, seen) o
             union all
-            select null, d.partition, null, d.due_at from trunkline.delayed d
-            where d.topic = a_topic and d.lane = h.lane and d.due_at > h.due and d.due_at <= now_due) f;
-        drained := waiting <= a_chunk;
+            (select null, d.partition, null, null, d.due_at, octet_length(d.payload) from trunkline.delayed d
+            where d.topic = a_topic and d.lane = h.lane and (d.due_at, d.unit, d.id) > (h.due, h.due_unit, h.due_id) and d.due_at <= now_due
+            limit a_chunk + 1)) f;
+        drained := waiting <= a_chunk and due <= a_chunk and bytes <= trunkline.relay_bytes();
         if not drained then
+            -- What has become due comes before what was published since.
+            cut_due := due > 0;
             select m.* into strict cut
-            from unnest(lanes, snapshots) h (lane, snapshot)
-            cross join lateral (select count(*) as n from trunkline.fresh(a_topic, h.lane, h.snapshot, seen)) f
+            from unnest(lanes, snapshots, dues, due_units, due_ids) h (lane, snapshot, due, due_unit, due_id)
+            cross join lateral (
+                select count(*) as n, sum(octet_length(o.payload)) as bytes from trunkline.fresh(a_topic, h.lane, h.snapshot, seen) o where not cut_due
+                union all
+                select count(*), sum(d.bytes) from (
+                    select octet_length(k.payload) as bytes from trunkline.delayed k
+                    where cut_due and k.topic = a_topic and k.lane = h.lane and (k.due_at, k.unit, k.id) > (h.due, h.due_unit, h.due_id) and k.due_at <= now_due
+                    limit a_chunk + 1) d) f
             cross join lateral (
                 select k.* from trunkline.mark k where k.topic = a_topic and k.lane = h.lane order by k.no desc limit 1) m
-            order by f.n desc limit 1;
+            order by greatest(f.n::numeric / a_chunk, f.bytes::numeric / trunkline.relay_bytes()) desc limit 1;
             cut.upto := seen;
         end if;
     end if;
 
-    if cut.lane is not null then
+    if cut_due then
+        -- As much of what is due in its lane alone; what was published waits until none of that is left.
+        lanes := array[cut.lane]; snapshots := array[cut.snapshot]; seen := cut.snapshot;
+        dues := array[cut.due]; due_units := array[cut.due_unit]; due_ids := array[cut.due_id];
+        waiting := 0; keyed := 0; later := 0; misplaced := 0;
+        select count(*), array_agg(distinct p.partition), max(p.due_at) into due, partitions, now_due
+        from (
+            select d.partition, d.due_at, row_number() over w as n, sum(octet_length(d.payload)) over w as upto
+            from trunkline.delayed d
+            where d.topic = a_topic and d.lane = cut.lane and (d.due_at, d.unit, d.id) > (cut.due, cut.due_unit, cut.due_id) and d.due_at <= now_due
+            window w as (order by d.due_at, d.unit, d.id)
+            order by d.due_at, d.unit, d.id limit a_chunk) p
+        where p.n = 1 or p.upto <= trunkline.relay_bytes();
+        select d.unit, d.id into strict last_due_unit, last_due_id
+        from trunkline.delayed d
+        where d.topic = a_topic and d.lane = cut.lane and (d.due_at, d.unit, d.id) > (cut.due, cut.due_unit, cut.due_id)
+        order by d.due_at, d.unit, d.id offset due - 1 limit 1;
+        torn := array(
+            select p from unnest(partitions) p
+            where exists (
+                select from trunkline.delayed d
+                where d.topic = a_topic and d.lane = cut.lane and d.due_at = now_due and d.unit = last_due_unit and d.id > last_due_id and d.partition = p));
+    elsif cut.lane is not null then
         -- A difference too large for one run stays fixed and is appended piece by piece, its lane alone.
         drained := false;
-        lanes := array[cut.lane]; snapshots := array[cut.snapshot]; dues := array[cut.due]; now_due := cut.due; seen := cut.upto;
+        lanes := array[cut.lane]; snapshots := array[cut.snapshot]; seen := cut.upto;
+        dues := array[cut.due]; due_units := array[cut.due_unit]; due_ids := array[cut.due_id];
+        now_due := cut.due; last_due_unit := cut.due_unit; last_due_id := cut.due_id;
         due := 0;
         with rest as materialized (
-            select r.unit, r.id, r.partition, r.idempotency_key, r.due_at from (
-                select coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, f.id, f.partition, f.idempotency_key, f.due_at
+            select r.*, row_number() over w as n, sum(r.bytes) over w as upto from (
+                select coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, f.id, f.partition, f.key, f.idempotency_key, f.due_at,
+                       octet_length(f.payload) as bytes
                 from trunkline.fresh(a_topic, cut.lane, cut.snapshot, cut.upto) f) r
             where cut.after_id is null or (r.unit, r.id) > (cut.after_unit, cut.after_id)
-            order by r.unit, r.id
+            window w as (order by r.unit, r.id)
         ), piece as materialized (
-            select r.* from rest r order by r.unit, r.id limit greatest(a_chunk, (select count(*) from rest) / 16)
+            -- All that is left is looked at for each piece: of very much a piece is more, but not so much that it takes minutes.
+            select r.* from rest r, (select count(*) as n, sum(k.bytes) as bytes from rest k) k
+            where r.n <= greatest(a_chunk, k.n / 16)
+              and (r.n = 1 or r.upto <= least(greatest(trunkline.relay_bytes(), k.bytes / 64), 16 * trunkline.relay_bytes()))
         )
         select count(*), count(p.idempotency_key), count(*) filter (where p.due_at > now_due),
-               count(*) filter (where not trunkline.fits(t.partitions, t.lanes, t.levels, cut.lane, p.partition)), array_agg(distinct p.partition),
+               count(*) filter (where not trunkline.fits(t.partitions, t.lanes, t.levels, cut.lane, p.partition, p.due_at, p.key, p.idempotency_key)), array_agg(distinct p.partition),
                (array_agg(p.unit order by p.unit desc, p.id desc))[1], (array_agg(p.id order by p.unit desc, p.id desc))[1],
                count(*) = (select count(*) from rest)
         into waiting, keyed, later, misplaced, partitions, last_unit, last_id, drained
@@ -170,38 +213,50 @@ begin
         refused := coalesce(refused, '{}') || array(
             select (p.message).id
             from trunkline.piece(a_topic, lanes, snapshots, dues, seen, cut.after_unit, cut.after_id, last_unit, last_id) p
-            where not trunkline.fits(t.partitions, t.lanes, t.levels, (p.message).lane, (p.message).partition)
-              and (refused is null or (p.message).id <> all (refused)));
-        raise warning 'topic "%": % outbox rows lie in no partition of their lane and are left out', t.name, misplaced;
+            where not trunkline.fits(t.partitions, t.lanes, t.levels, (p.message).lane, (p.message).partition, (p.message).due_at, (p.message).key,
+                      (p.message).idempotency_key)
+              and (p.message).id not in (select unnest(refused)));
+        raise warning 'topic "%": % outbox rows lie in no partition of their lane, or are such as nobody can publish, and are left out', t.name, misplaced using errcode = 'TL011';
     end if;
     if later > 0 then
         later := trunkline.set_aside(a_topic, lanes, snapshots, dues, seen, now_due, cut.after_unit, cut.after_id, last_unit, last_id, refused, later);
     end if;
     if waiting + due > 0 then
-        execute format('select trunkline.segment_%s_relay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)', a_segment)
+        execute format('select trunkline.segment_%s_relay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)', a_segment)
         into moved
-        using a_topic, partitions, lanes, snapshots, dues, seen, now_due, cut.after_unit, cut.after_id, last_unit, last_id, refused;
+        using a_topic, partitions, lanes, snapshots, dues, due_units, due_ids, seen, now_due, last_due_unit, last_due_id, torn,
+            cut.after_unit, cut.after_id, last_unit, last_id, refused;
         moved := moved + later;
         if moved + coalesce(cardinality(refused), 0) <> waiting + due then
             raise 'relay of topic %: % of % messages found their place', a_topic, moved + coalesce(cardinality(refused), 0), waiting + due;
         end if;
     end if;
 
-    if cut.lane is not null then
-        insert into trunkline.mark (topic, lane, snapshot, due, upto, after_unit, after_id)
-        select a_topic, cut.lane, case when last_id is null then cut.upto else cut.snapshot end, cut.due,
+    if cut_due then
+        insert into trunkline.mark (topic, lane, snapshot, due, due_unit, due_id)
+        values (a_topic, cut.lane, cut.snapshot, now_due, last_due_unit, last_due_id);
+    elsif cut.lane is not null then
+        insert into trunkline.mark (topic, lane, snapshot, due, due_unit, due_id, upto, after_unit, after_id)
+        select a_topic, cut.lane, case when last_id is null then cut.upto else cut.snapshot end, cut.due, cut.due_unit, cut.due_id,
                case when last_id is not null then cut.upto end, last_unit, last_id;
     elsif waiting + due > 0 or clock_timestamp() - began > '3 ms'
         or pg_snapshot_xmax(seen)::text::bigint - pg_snapshot_xmax(snapshots[1])::text::bigint > 1000 then
-        insert into trunkline.mark (topic, lane, snapshot, due)
-        select a_topic, h.lane, seen, greatest(h.due, now_due) from unnest(lanes, dues) h (lane, due);
+        insert into trunkline.mark (topic, lane, snapshot, due, due_unit, due_id)
+        select a_topic, h.lane, seen, k.due, k.unit, k.id
+        from unnest(lanes, dues, due_units, due_ids) h (lane, due, due_unit, due_id)
+        cross join lateral (
+            select * from (values (h.due, h.due_unit, h.due_id), (now_due, last_due_unit, last_due_id)) k (due, unit, id)
+            order by k.due desc, k.unit desc, k.id desc limit 1) k;
     end if;
 end $$;
 
--- Whether a partition's number exists and belongs to a lane.
-create function trunkline.fits(partitions int, lanes int, levels int, lane int, partition int) returns boolean
+-- Whether a row can have a place: its partition exists and belongs to its lane, its time comes, and its keys are not longer than an index can hold. The
+-- functions see to that before. A constraint of the outbox would: it takes 7 us of 16 that a publish takes with it.
+create function trunkline.fits(partitions int, lanes int, levels int, lane int, partition int, due_at timestamptz, key text, idempotency_key text)
+    returns boolean
     language sql immutable parallel safe
-    return partition between 0 and partitions * levels - 1 and partition % partitions % lanes = lane;
+    return partition between 0 and partitions * levels - 1 and partition % partitions % lanes = lane
+        and isfinite(due_at) is not false and (octet_length(key) <= 1024) is not false and (octet_length(idempotency_key) <= 1024) is not false;
 
 -- A run's rows with their units: the part of the difference that lies after and up to the given places, if any.
 create function trunkline.piece(
@@ -233,7 +288,7 @@ begin
     from (
         select (p.message).partition, (p.message).idempotency_key, (p.message).id
         from trunkline.piece(a_topic, a_lanes, a_snapshots, null, seen, after_unit, after_id, last_unit, last_id) p
-        where (p.message).idempotency_key is not null
+        where octet_length((p.message).idempotency_key) <= 1024 -- longer ones are left out: see fits
         order by p.unit, (p.message).id) p;
     return array(
         select m.id
@@ -255,7 +310,7 @@ begin
            (p.message).headers, (p.message).payload
     from trunkline.piece(a_topic, a_lanes, a_snapshots, a_dues, seen, after_unit, after_id, last_unit, last_id) p
     where (p.message).due_at > greatest(p.due, now_due)
-      and (refused is null or (p.message).id <> all (refused));
+      and (p.message).id not in (select unnest(refused));
     get diagnostics later = row_count;
 end $$;
 
@@ -273,7 +328,8 @@ begin
     return a_upto is null and last.upto is not null
         or exists (select from trunkline.fresh(a_topic, a_lane, last.snapshot, seen))
         or exists (select from trunkline.delayed d
-                   where d.topic = a_topic and d.lane = a_lane and d.due_at > last.due and d.due_at <= coalesce(a_due, clock_timestamp()))
+                   where d.topic = a_topic and d.lane = a_lane and (d.due_at, d.unit, d.id) > (last.due, last.due_unit, last.due_id)
+                     and d.due_at <= coalesce(a_due, clock_timestamp()))
         or a_upto is null and clock_timestamp() - began > '3 ms';
 end $$;
 

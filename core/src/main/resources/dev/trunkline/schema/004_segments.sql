@@ -38,9 +38,10 @@ begin
 
         -- Rows that became due come first, then transactions by their largest id: one that was committed before
         -- another began has only smaller ids, and none is torn apart. The aggregates see rows in the order of the window,
-        -- because groups are formed by hash, never by another sort.
+        -- because groups are formed by hash, never by another sort. torn: the partitions in which the last unit that is due has more.
         create function trunkline.segment_%1$s_relay(
-            a_topic int, partitions int[], lanes int[], snapshots pg_snapshot[], dues timestamptz[], seen pg_snapshot, now_due timestamptz,
+            a_topic int, partitions int[], lanes int[], snapshots pg_snapshot[], dues timestamptz[], due_units bigint[], due_ids bigint[],
+            seen pg_snapshot, now_due timestamptz, last_due_unit bigint, last_due_id bigint, torn int[],
             after_unit bigint, after_id bigint, last_unit bigint, last_id bigint, refused bigint[])
             returns bigint language plpgsql
             set enable_sort = off set enable_incremental_sort = off set enable_hashagg = on
@@ -62,7 +63,8 @@ begin
                        case when count(p.headers) > 0 then array_agg(p.headers::text) end, string_agg(p.payload, '')
                 from (
                     select a.*, t."offset" + row_number() over w as "offset", t.appended_at,
-                           lead(a.unit) over w is not distinct from a.unit as goes_on,
+                           lead(a.unit) over w is not distinct from a.unit
+                               or a.turn = now_due and a.unit = last_due_unit and a.partition = any (torn) as goes_on,
                            sum(octet_length(a.payload) + coalesce(octet_length(a.key), 0) + 40) over w / trunkline.frame_bytes() as frame
                     from (
                         select timestamptz 'infinity' as turn, coalesce(f.unit, max(f.id) over (partition by f.xid)) as unit, f.id, f.published_at,
@@ -71,15 +73,16 @@ begin
                         cross join lateral trunkline.fresh(a_topic, h.lane, h.snapshot, seen) f
                         union all
                         select d.due_at, d.unit, d.id, d.published_at, true, d.partition, d.key, d.correlation_id, d.content_type, d.headers, d.payload
-                        from unnest(lanes, dues) h (lane, due)
+                        from unnest(lanes, dues, due_units, due_ids) h (lane, due, due_unit, due_id)
                         cross join lateral (
                             select k.* from trunkline.delayed k
-                            where k.topic = a_topic and k.lane = h.lane and k.due_at > h.due and k.due_at <= now_due offset 0) d
+                            where k.topic = a_topic and k.lane = h.lane and (k.due_at, k.unit, k.id) > (h.due, h.due_unit, h.due_id)
+                              and (k.due_at, k.unit, k.id) <= (now_due, last_due_unit, last_due_id) offset 0) d
                     ) a
                     join tail t on t.partition = a.partition
                     where a.due is not false
                       and (after_id is null or (a.unit, a.id) > (after_unit, after_id))
-                      and (refused is null or a.id <> all (refused))
+                      and a.id not in (select unnest(refused)) -- hashed: there may be many
                     window w as (partition by a.partition order by a.turn, a.unit, a.id)
                 ) p
                 where last_id is null or (p.unit, p.id) <= (last_unit, last_id)

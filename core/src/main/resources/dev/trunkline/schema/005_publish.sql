@@ -241,7 +241,11 @@ begin
         or current_setting('trunkline.adopted', true) is distinct from current_database() then
         perform trunkline.require_appendable();
     end if;
-    select k.id, k.partitions, k.lanes, k.accepts_bytes into t from trunkline.topic k where k.name = a_topic;
+    select k.id, k.partitions, k.lanes, k.accepts_bytes, i.timeline = trunkline.timeline() as at_home into t
+    from trunkline.topic k, trunkline.installation i where k.name = a_topic;
+    if not t.at_home then
+        perform trunkline.notice_failover();
+    end if;
     partition_count := t.partitions;
     if t.partitions <> a_partition_count then
         return;

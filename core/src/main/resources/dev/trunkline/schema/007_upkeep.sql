@@ -111,9 +111,12 @@ begin
     where m.topic = keep.topic and m.lane = keep.lane and m.no < keep.no;
     get diagnostics pruned = row_count;
     delete from trunkline.delayed d
-    using trunkline.lane l
-    cross join lateral (select m.due from trunkline.mark m where m.topic = l.topic and m.lane = l.lane order by m.no desc limit 1) m
-    where d.topic = l.topic and d.lane = l.lane and d.due_at <= m.due;
+    where d.ctid = any (array(
+        select k.ctid
+        from trunkline.lane l
+        cross join lateral (select k.* from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
+        join trunkline.delayed k on k.topic = l.topic and k.lane = l.lane and (k.due_at, k.unit, k.id) <= (m.due, m.due_unit, m.due_id)
+        limit 1000000));
     return pruned;
 end $$;
 
@@ -174,6 +177,8 @@ create function trunkline.upkeep(step text, a_topic int default null) returns in
     set search_path = pg_catalog, pg_temp
 as $$
 begin
+    -- In an old snapshot a slot that is the current one by now may look as if it were not.
+    perform trunkline.require_appendable();
     case step
         when 'roll' then return trunkline.roll_segment(a_topic);
         when 'trim' then
@@ -239,10 +244,12 @@ begin
     -- A dump reads sequences by the way, not by its snapshot: they may be behind.
     perform setval('trunkline.message_id', greatest(highest, (select s.last_value from trunkline.message_id s)));
     perform setval('trunkline.batch_id', greatest(highest_direct >> 20, (select s.last_value from trunkline.batch_id s)));
-    insert into trunkline.mark (topic, lane, snapshot, due)
-    select l.topic, l.lane, '1:1:', m.due
+    insert into trunkline.mark (topic, lane, snapshot, due, due_unit, due_id)
+    select l.topic, l.lane, '1:1:', m.due, m.due_unit, m.due_id
     from trunkline.lane l
-    cross join lateral (select k.due from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m;
+    cross join lateral (select k.* from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m;
+    -- Those that came with the dump speak of transactions of another cluster: nothing here is settled by them.
+    delete from trunkline.mark m where exists (select from trunkline.mark k where k.topic = m.topic and k.lane = m.lane and k.no > m.no);
     update trunkline.installation
     set system_identifier = here_system, database = here_database, outbox_slot = 0, outbox_slot_since = clock_timestamp();
     return true;

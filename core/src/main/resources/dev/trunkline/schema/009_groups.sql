@@ -4,6 +4,8 @@
 create table trunkline.subscription (
     id          int generated always as identity primary key,
     group_name  text collate "C" not null,
+    -- What it was called before its topic became a queue, or pub/sub: batches that are open know it by that.
+    former_name text collate "C",
     topic       int not null,
     status      text not null default 'ACTIVE' check (status in ('ACTIVE', 'PAUSED', 'DEAD', 'CANCELLED')),
     -- Whether processes hold its partitions and run handlers, or callers pull batches. It stays.
@@ -497,10 +499,14 @@ begin
             ended_topic := s.topic;
             ends := s.bases;
             if pg_relation_size(to_regclass(format('trunkline.segment_%s', s.segment))) > 0 then
-                execute format('select array(
-                    select coalesce((select k.last_offset + 1 from trunkline.segment_%s k where k.partition = b.n - 1 order by k.last_offset desc limit 1), b.base)
-                    from unnest($1) with ordinality b (base, n) order by b.n)', s.segment)
-                into ends using s.bases;
+                begin
+                    execute format('select array(
+                        select coalesce((select k.last_offset + 1 from trunkline.segment_%s k where k.partition = b.n - 1 order by k.last_offset desc limit 1), b.base)
+                        from unnest($1) with ordinality b (base, n) order by b.n)', s.segment)
+                    into ends using s.bases;
+                exception when undefined_table then
+                    null; -- the topic is being dropped
+                end;
             end if;
         end if;
         found_strands := '{}';
@@ -516,12 +522,16 @@ begin
                 where x.cursor < ends[x.strand + 1] and y.id is not null
                 group by y.id
             loop
-                execute format('select array_agg(x.strand) as strands, array_agg(f.appended_at) as times from unnest($1, $2) x (strand, cursor) cross join lateral (
-                    select k.appended_at from trunkline.segment_%s k where k.partition = x.strand and k.last_offset >= x.cursor order by k.last_offset limit 1) f',
-                    place.id)
-                into piece using place.strands, place.cursors;
-                found_strands := found_strands || piece.strands;
-                found_times := found_times || piece.times;
+                begin
+                    execute format('select array_agg(x.strand) as strands, array_agg(f.appended_at) as times from unnest($1, $2) x (strand, cursor) cross join lateral (
+                        select k.appended_at from trunkline.segment_%s k where k.partition = x.strand and k.last_offset >= x.cursor order by k.last_offset limit 1) f',
+                        place.id)
+                    into piece using place.strands, place.cursors;
+                    found_strands := found_strands || piece.strands;
+                    found_times := found_times || piece.times;
+                exception when undefined_table then
+                    null; -- retention has dropped it meanwhile
+                end;
             end loop;
         end if;
         return query

@@ -299,8 +299,11 @@ declare
 begin
     select k.* into t from trunkline.subscription s join trunkline.topic k on k.id = s.topic where s.id = a_subscription;
     with gone as (
+        -- Who holds holders does not wait for who is just deciding: that is for the next time.
         delete from trunkline.dead_letter d
-        where d.subscription = a_subscription and d.intent is not null and d.strand % t.partitions = any (held)
+        where d.id = any (array(
+            select k.id from trunkline.dead_letter k
+            where k.subscription = a_subscription and k.intent is not null and k.strand % t.partitions = any (held) for update skip locked))
         returning d.*
     ), parked as (
         insert into trunkline.parked

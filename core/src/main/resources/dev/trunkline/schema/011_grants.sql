@@ -60,6 +60,9 @@ create function trunkline.pull_window() returns int language sql immutable paral
 create function trunkline.parked_limit() returns int language sql immutable parallel safe return 10000;
 create function trunkline.batch_bytes() returns bigint language sql immutable parallel safe return 16777216;
 
+-- How often a pop of a group that wants some keys only goes on with what it does not want.
+create function trunkline.pull_rounds() returns int language sql immutable parallel safe return 100;
+
 create function trunkline.offsets_of(a_ranges int8multirange) returns setof bigint
     language sql immutable parallel safe
 as $$

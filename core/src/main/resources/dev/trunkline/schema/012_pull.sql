@@ -67,11 +67,13 @@ declare
     stop boolean := s.stop_key and t.ordering = 'ORDERED';
     letters trunkline.letters;
 begin
-    select array_agg(f."offset") filter (where not f.over), array_agg(f.attempts) filter (where not f.over),
+    select array_agg(f."offset") filter (where not f.over and not f.passed), array_agg(f.attempts) filter (where not f.over and not f.passed),
            coalesce(range_agg(int8range(f."offset", f."offset" + 1)) filter (where f.over), '{}'), max(f.attempts) filter (where f.over)
     into again, attempts, a_over, most
     from (
-        select o as "offset", coalesce(a.attempts, 0) + 1 as attempts, a_reject or coalesce(a.attempts, 0) + 1 >= s.attempts as over
+        select o as "offset", coalesce(a.attempts, 0) + 1 as attempts, a_reject or coalesce(a.attempts, 0) + 1 >= s.attempts as over,
+               -- Done although it is not parked: the group has passed over it meanwhile, and it does not come again.
+               a_done @> o and not exists (select from trunkline.parked p where p.subscription = s.id and p.strand = a_strand and p."offset" = o) as passed
         from trunkline.offsets_of(a_failed) o
         left join trunkline.attempt a on a.subscription = s.id and a.strand = a_strand and a."offset" = o) f;
     if again is not null then
@@ -98,7 +100,8 @@ $$;
 
 -- Takes a batch of messages of one partition, in order, for as long as the lease; none if there is nothing to be had. Partitions that have
 -- an open batch, or in which somebody else is just popping or settling, are left out; among the others chance decides, and among
--- priorities too, mostly for the higher. An expired batch has failed: its messages come again, or are given up.
+-- priorities too, mostly for the higher. An expired batch has failed: its messages come again, or are given up. Of a long history that a group does not
+-- want, a pop works off a part, and may give nothing although there is more.
 create function trunkline.pop_frames(a_group text, a_topic text, a_max int, a_lease interval) returns setof trunkline.popped_frame
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
@@ -119,8 +122,10 @@ declare
     lying trunkline.segment_shape;
     bytes bigint;
     size int;
+    rounds int := 0;
 begin
     perform trunkline.check_pull(a_lease);
+    perform trunkline.notice_failover();
     if a_max is null or a_max not between 1 and 10000 then
         perform trunkline.refuse(format('a batch of %s messages is not possible', coalesce(a_max::text, 'null')), 'TL008', 'Use 1 to 10000.');
     end if;
@@ -191,7 +196,11 @@ begin
                     g.sequence := g.sequence + 1;
                     perform trunkline.append_done(s.id, a_strand, g.epoch, g.sequence, state.done + unwanted,
                         case t.tracking when 'REFERENCE_COUNTING' then unwanted end);
-                    continue;
+                    rounds := rounds + 1;
+                    continue when rounds < trunkline.pull_rounds();
+                    -- Others wait for the holder: this is written, and the next pop goes on.
+                    select '{}'::int8multirange as give, '{}'::int8multirange as park, true as plain into chosen;
+                    exit;
                 end if;
             end if;
             chosen := trunkline.choose(s, t, a_strand, state.undone, a_max);
@@ -239,7 +248,7 @@ begin
             g.sequence := g.sequence + 1;
             perform trunkline.append_grant(g);
         end if;
-        exit when size > 0;
+        exit when size > 0 or rounds >= trunkline.pull_rounds();
     end loop;
     close candidates;
 end $$;
@@ -268,7 +277,7 @@ begin
     select k.* into s from trunkline.subscription k where k.id = parts[1]::int;
     select k.* into t from trunkline.topic k where k.id = s.topic;
     -- Before anything is locked: a token that somebody has made up must not hold up a group that is not his.
-    if s.group_name <> a_group or t.name <> a_topic then
+    if a_group not in (s.group_name, coalesce(s.former_name, s.group_name)) or t.name <> a_topic then
         perform trunkline.refuse(format('token "%s" is of another group', a_token), 'TL008', 'Use it with the group that popped its messages.');
     end if;
     select h.epoch into holder_epoch from trunkline.holder h where h.subscription = s.id and h.partition = parts[2]::int for no key update;

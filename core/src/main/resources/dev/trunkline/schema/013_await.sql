@@ -9,10 +9,11 @@ as $$
         select from trunkline.topic t
         join trunkline.lane l on l.topic = t.id
         cross join lateral (
-            select m.snapshot, m.due from trunkline.mark m where m.topic = l.topic and m.lane = l.lane order by m.no desc limit 1) m
+            select m.* from trunkline.mark m where m.topic = l.topic and m.lane = l.lane order by m.no desc limit 1) m
         where t.name = a_topic
           and (exists (select from trunkline.fresh(t.id, l.lane, m.snapshot, pg_current_snapshot()) f where f.id = a_id)
-               or exists (select from trunkline.delayed d where d.topic = t.id and d.lane = l.lane and d.id = a_id and d.due_at > m.due)))
+               or exists (select from trunkline.delayed d where d.topic = t.id and d.lane = l.lane and d.id = a_id
+                          and (d.due_at, d.unit, d.id) > (m.due, m.due_unit, m.due_id))))
 $$;
 
 -- What has become of a message for a group, if it lies within what is asked of some strands: DONE, DEAD (a dead letter), or WAITING.

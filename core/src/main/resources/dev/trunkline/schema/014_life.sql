@@ -157,7 +157,7 @@ begin
         perform trunkline.refuse(format('the topic has %s groups (%s): a queue has one', cardinality(names), array_to_string(names, ', ')), 'TL005',
             'Cancel all but the one that goes on with the queue.');
     end if;
-    update trunkline.subscription s set group_name = case a_semantics when 'QUEUE' then '' else 'shared' end
+    update trunkline.subscription s set group_name = case a_semantics when 'QUEUE' then '' else 'shared' end, former_name = s.group_name
     where s.topic = a_topic and s.status <> 'CANCELLED';
 end $$;
 
@@ -276,6 +276,19 @@ begin
     return changed;
 end $$;
 
+-- Deletes what a table has of some groups, so much of it that it does not take long. Returns whether there may be more.
+create function trunkline.delete_some(place text, subscriptions int[]) returns boolean
+    language plpgsql
+as $$
+declare
+    deleted int;
+begin
+    execute format('delete from trunkline.%1$I d where d.ctid = any (array(select k.ctid from trunkline.%1$I k where k.subscription = any ($1) limit 10000))', place)
+    using subscriptions;
+    get diagnostics deleted = row_count;
+    return deleted = 10000;
+end $$;
+
 -- Forgets cancelled groups, after a day what they had under way, after thirty all of them; and sessions that ended long ago.
 create function trunkline.sweep_groups(clock timestamptz default clock_timestamp()) returns int
     language plpgsql security definer
@@ -283,13 +296,10 @@ create function trunkline.sweep_groups(clock timestamptz default clock_timestamp
 as $$
 declare
     old int[]; forgotten int[];
-    swept int;
+    swept int; gone int;
+    place text;
+    more boolean := false;
 begin
-    -- Sweeps come about once a minute. They are counted: by the clock, one that is set forth would end who is alive.
-    update trunkline.session s
-    set swept_beat = s.beat, still = case when s.swept_beat = s.beat then s.still + 1 else 0 end,
-        ended_at = case when s.swept_beat = s.beat and (s.still + 1) * interval '1 minute' >= greatest(10 * s.lease, interval '1 hour') then clock end
-    where s.ended_at is null;
     old := array(select s.id from trunkline.subscription s where s.status = 'CANCELLED' and s.status_since < clock - interval '1 day');
     -- A cancelled subscription is remembered as long as a wildcard would make it again.
     forgotten := array(
@@ -302,21 +312,25 @@ begin
     get diagnostics swept = row_count;
     delete from trunkline.member m where m.subscription = any (old) or exists (
         select from trunkline.session s where s.id = m.session and s.ended_at < clock - interval '1 day');
-    delete from trunkline.attempt a where a.subscription = any (old);
-    delete from trunkline.blocked b where b.subscription = any (old);
-    delete from trunkline.parked p where p.subscription = any (old);
-    delete from trunkline.suspect p where p.subscription = any (old);
-    delete from trunkline.grant_base g where g.subscription = any (old);
-    delete from trunkline.wanted_key k where k.subscription = any (old);
-    delete from trunkline.trail r where r.subscription = any (old);
+    foreach place in array array['attempt', 'blocked', 'parked', 'suspect', 'grant_base', 'wanted_key', 'trail'] loop
+        more := trunkline.delete_some(place, old) or more;
+    end loop;
     delete from trunkline.dropped_segment d where d.at < clock - interval '1 day';
-    delete from trunkline.dead_letter d where d.subscription = any (forgotten);
-    delete from trunkline.gap g where g.subscription = any (forgotten);
-    delete from trunkline.group_event e where e.subscription = any (forgotten);
-    delete from trunkline.subscription s where s.id = any (forgotten);
+    foreach place in array array['dead_letter', 'gap', 'group_event'] loop
+        more := trunkline.delete_some(place, forgotten) or more;
+    end loop;
+    -- A group is forgotten last: what is left of it would be found no more.
+    delete from trunkline.subscription s where s.id = any (forgotten) and not more;
+    get diagnostics gone = row_count;
     delete from trunkline.session s where s.ended_at < clock - interval '1 day'
       and not exists (select from trunkline.holder h where h.session = s.id);
-    return swept + cardinality(forgotten);
+    -- Last, because processes beat on these rows, and wait as long as they are locked. Sweeps come about once a minute. They are counted: by the clock,
+    -- one that is set forth would end who is alive.
+    update trunkline.session s
+    set swept_beat = s.beat, still = case when s.swept_beat = s.beat then s.still + 1 else 0 end,
+        ended_at = case when s.swept_beat = s.beat and (s.still + 1) * interval '1 minute' >= greatest(10 * s.lease, interval '1 hour') then clock end
+    where s.ended_at is null;
+    return swept + gone;
 end $$;
 
 -- ---- retention ----
@@ -388,7 +402,11 @@ begin
         cross join lateral unnest(int8multirange(int8range(0, upto[d.strand + 1])) - d.done) r
         returning "to" - "from" as messages
     )
-    select sum(g.messages) into passed from gaps g;
+    select coalesce(sum(g.messages), 0) into passed from gaps g;
+    -- Nobody tries them again, but what was parked before.
+    delete from trunkline.attempt a
+    where a.subscription = a_subscription and a.strand % its_partitions = any (missing) and a."offset" < upto[a.strand + 1]
+      and not exists (select from trunkline.parked p where p.subscription = a.subscription and p.strand = a.strand and p."offset" = a."offset");
     update trunkline.holder h
     set base = array(
             select b.done + int8multirange(int8range(0, upto[h.partition + its_partitions * (b.level - 1)::int + 1]))

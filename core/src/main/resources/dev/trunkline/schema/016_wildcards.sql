@@ -176,8 +176,10 @@ create function trunkline.rejoin(a_group text, a_topic text, a_dead_after interv
 as $$
 begin
     perform from trunkline.topic t where t.name = a_topic and t.accepts_bytes < 0 for no key update;
+    -- First the topic, then the group, as everybody does; and at once as strongly as it may be needed: two who share it would wait for each other.
+    perform from trunkline.topic t where t.name = a_topic for share;
     perform from trunkline.subscription s join trunkline.topic t on t.id = s.topic
-    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED' for share;
+    where s.group_name = a_group and t.name = a_topic and s.status <> 'CANCELLED' for update of s;
     if not found then
         perform trunkline.refuse(format('group "%s" no longer subscribes to topic "%s"', a_group, a_topic), 'TL008', 'It was cancelled, or the topic was dropped.');
     end if;

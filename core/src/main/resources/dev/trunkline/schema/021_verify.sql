@@ -144,9 +144,9 @@ create function trunkline.counted_as_relayed(a_topic int)
     language sql stable
 as $$
     with lanes as (
-        select l.lane, m.snapshot, m.due
+        select l.lane, m.snapshot, m.due, m.due_unit, m.due_id
         from trunkline.lane l
-        cross join lateral (select k.snapshot, k.due from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
+        cross join lateral (select k.* from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
         where l.topic = a_topic
     )
     select o.partition, o.id, greatest(o.published_at, o.due_at), o.published_at, o.idempotency_key
@@ -157,7 +157,7 @@ as $$
     union all
     select d.partition, d.id, greatest(d.published_at, d.due_at), d.published_at, null
     from lanes l
-    join trunkline.delayed d on d.topic = a_topic and d.lane = l.lane and d.due_at <= l.due
+    join trunkline.delayed d on d.topic = a_topic and d.lane = l.lane and (d.due_at, d.unit, d.id) <= (l.due, l.due_unit, l.due_id)
 $$;
 
 -- Messages that count as relayed and are not in the log, by partition. Not those whose idempotency key another has, or may have had, and not those that
@@ -324,10 +324,10 @@ begin
             select l.topic, f.since
             from sleeping s
             join trunkline.lane l on l.topic = s.topic and l.lane = s.lane
-            cross join lateral (select k.due from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
+            cross join lateral (select k.* from trunkline.mark k where k.topic = l.topic and k.lane = l.lane order by k.no desc limit 1) m
             cross join lateral (
                 select d.due_at as since from trunkline.delayed d
-                where d.topic = l.topic and d.lane = l.lane and d.due_at > m.due and d.due_at <= clock_timestamp()) f) b
+                where d.topic = l.topic and d.lane = l.lane and (d.due_at, d.unit, d.id) > (m.due, m.due_unit, m.due_id) and d.due_at <= clock_timestamp()) f) b
         group by b.topic;
 end $$;
 

@@ -10,6 +10,9 @@ where (select s.opened_at from trunkline.segment s where s.topic = t.id order by
 -- name: step
 select trunkline.upkeep(?, ?)
 
+-- name: takePruning
+select trunkline.take_pruning()
+
 -- name: takeTurn
 select trunkline.take_turn(?)
 

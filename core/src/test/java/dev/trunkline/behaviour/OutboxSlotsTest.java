@@ -1,6 +1,7 @@
 package dev.trunkline.behaviour;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
@@ -8,6 +9,8 @@ import dev.trunkline.Trunkline;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -93,6 +96,35 @@ class OutboxSlotsTest {
         assertThat(advance()).isEqualTo("0");
     }
 
+    /** Marks of the cluster that the dump came from have transaction ids that lie in the future of this one. */
+    @Test
+    void marks_of_another_cluster_cover_nothing_that_is_published_here() throws Exception {
+        database.execute(
+                "update trunkline.mark set snapshot = '5000000:5000000:', marked_at = marked_at - interval '1 hour',"
+                        + " due = '2020-01-01'");
+        database.execute("update trunkline.installation set system_identifier = 1");
+        assertThat(database.query("select trunkline.adopt()")).containsExactly("t");
+        publish("a");
+        advance();
+        assertThat(clear(0, "10 minutes")).isEqualTo("not settled");
+        assertThat(database.query("select distinct snapshot::text, due >= '2020-01-01' from trunkline.mark"))
+                .containsExactly("1:1:|t");
+        trunkline.relayNow();
+        assertThat(Logs.texts(trunkline, "t")).containsExactly("a");
+    }
+
+    /** An old snapshot has an old idea of which slot is the current one, and of what was relayed. */
+    @Test
+    void upkeep_is_refused_in_a_snapshot_that_may_be_old() throws Exception {
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            assertThatThrownBy(() -> TestDatabase.query(connection, "select trunkline.upkeep('clear outbox')"))
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("TL007"));
+        }
+    }
+
     @Test
     void what_is_left_of_a_dropped_topic_holds_nothing_back() throws Exception {
         publish("a");
@@ -133,6 +165,35 @@ class OutboxSlotsTest {
         assertThat(trunkline.relayNow()).isEqualTo(2);
         assertThat(Logs.texts(trunkline, "t")).containsExactlyInAnyOrder("before", "after");
         assertThat(trunkline.relayNow()).isZero();
+    }
+
+    /** app may insert by itself. */
+    @Test
+    void what_would_stop_the_relay_is_left_out() throws Exception {
+        String stuff = "(select string_agg(sha512(i::text::bytea)::text, '') from generate_series(1, 50) i)";
+        publish("before");
+        for (String bad : List.of(
+                "due_at) select 'infinity'::timestamptz",
+                "idempotency_key) select " + stuff,
+                "idempotency_key, due_at) select " + stuff + ", now() + interval '1 hour'",
+                "key) select " + stuff)) {
+            database.execute("insert into trunkline.outbox_0 (topic, lane, partition, content_type, payload, "
+                    + bad.replace("select '", "select 1, 0, 0, 't', '', '")
+                            .replace("select (", "select 1, 0, 0, 't', '', ("));
+        }
+        publish("after");
+        assertThat(trunkline.relayNow()).isEqualTo(2);
+        assertThat(Logs.texts(trunkline, "t")).containsExactlyInAnyOrder("before", "after");
+        assertThat(database.number("select count(*) from trunkline.delayed")).isZero();
+        assertThat(trunkline.relayNow()).isZero();
+    }
+
+    @Test
+    void nor_does_it_make_it_unknown_whether_a_message_was_published() {
+        database.execute(
+                "insert into trunkline.outbox_0 (topic, lane, partition, content_type, payload) select 1, l, 99, 't', '' from generate_series(0, 3) l");
+        assertThat(trunkline.publisher().publish(Message.of("t", "a")).offset()).hasValue(0);
+        assertThat(Logs.texts(trunkline, "t")).containsExactly("a");
     }
 
     @Test

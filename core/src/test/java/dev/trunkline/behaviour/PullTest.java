@@ -744,6 +744,64 @@ class PullTest {
     }
 
     @Test
+    void a_long_history_that_a_group_does_not_want_is_worked_off_in_several_pops() {
+        database.execute(
+                "create or replace function trunkline.pull_rounds() returns int language sql immutable return 2");
+        database.query(
+                "select count(trunkline.publish('t', i::text, key => 'unwanted')) from generate_series(1, 5000) i");
+        database.query("select trunkline.publish('t', 'here'::text, key => 'wanted')");
+        trunkline.relayNow();
+        database.query("select trunkline.subscribe_pull('g', 't', 'BEGINNING', a_keys => array['wanted'])");
+        List<String> lags = new ArrayList<>();
+        String popped;
+        do {
+            popped = database.query("select coalesce(min(text), '') from (select convert_from(payload, 'UTF8') as text"
+                            + " from trunkline.pop('g', 't', 10, '1 minute')) p")
+                    .getFirst();
+            lags.addAll(database.query("select lag from trunkline.lag('g', 't')"));
+        } while (popped.isEmpty() && lags.size() < 100);
+        assertThat(popped).isEqualTo("here");
+        assertThat(lags).containsExactly("2981", "961", "1");
+    }
+
+    @Test
+    void what_a_group_has_passed_over_is_not_remembered_as_failed() {
+        PullConsumer<String> group = pull(FROM_BEGINNING);
+        publish("a 0", "b 1", "c 2");
+        group.nack(pop(group, 1).token(), Duration.ofHours(1), "no");
+        Batch<String> open = pop(group, 1);
+        assertThat(texts(open)).containsExactly("b 1");
+        assertThat(database.query("select trunkline.pass_over(1, array[2], 'FORCED')"))
+                .containsExactly("2");
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
+        group.nack(open.token(), Duration.ZERO, "no");
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
+        assertThat(texts(pop(group, 10))).containsExactly("c 2");
+    }
+
+    @Test
+    void a_batch_of_a_queue_can_be_settled_after_the_queue_has_become_pub_sub_and_back() {
+        trunkline.topics().create(TopicConfiguration.queue("q").withPartitions(1));
+        PullConsumer<String> queue = trunkline.pull("", "q", String.class, FROM_BEGINNING);
+        trunkline.publisher().publish(Message.of("q", "a"));
+        trunkline.publisher().publish(Message.of("q", "b"));
+        Batch<String> batch = pop(queue, 2);
+        database.query("select trunkline.alter_topic('q', semantics => 'PUB_SUB')");
+        assertThat(queue.ack(batch.token(), List.of(0L))).containsExactly(1L);
+        assertThatThrownBy(() -> trunkline
+                        .pull("other", "q", String.class, FROM_BEGINNING)
+                        .ack(batch.token()))
+                .isInstanceOf(ConsumerGroupException.class)
+                .hasMessageContaining("of another group");
+        PullConsumer<String> renamed = trunkline.pull("shared", "q", String.class, FROM_BEGINNING);
+        database.query("select trunkline.change_group('other', 'q', 'CANCELLED')");
+        database.query("select trunkline.alter_topic('q', semantics => 'QUEUE')");
+        renamed.ack(batch.token());
+        assertThat(database.number("select sum(lag) from trunkline.lag('', 'q')"))
+                .isZero();
+    }
+
+    @Test
     void a_paused_group_gives_nothing_and_can_settle_and_a_cancelled_one_can_do_nothing() {
         PullConsumer<String> group = pull(FROM_BEGINNING);
         publish("a 0");

@@ -3,11 +3,13 @@ package dev.trunkline.behaviour;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.Log;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Message;
 import dev.trunkline.OffsetOutOfRangeException;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.UnknownTopicException;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
@@ -217,6 +219,50 @@ class SegmentsTest {
         }
         assertThat(drop("5")).isEqualTo(1);
         assertThat(Logs.texts(trunkline, "t")).containsExactly("m5");
+    }
+
+    @Test
+    void a_tail_does_not_go_on_in_another_topic_of_the_same_name() throws Exception {
+        publish(0, 5);
+        Log.Tail tail = trunkline.log().fromBeginning("t");
+        assertThat(tail.poll(Duration.ofSeconds(10))).hasSize(5);
+        String position = tail.position();
+        trunkline.topics().drop("t");
+        trunkline
+                .topics()
+                .create(TopicConfiguration.queue("t").withPartitions(1).withLanes(1));
+        publish(0, 9);
+        assertThatThrownBy(() -> tail.poll(Duration.ofSeconds(1)))
+                .isInstanceOf(UnknownTopicException.class)
+                .hasMessageContaining("another one has its name");
+        assertThat(tail.position()).isEqualTo(position);
+    }
+
+    @Test
+    void nothing_is_read_where_nothing_is_wanted() {
+        publish(0, 2);
+        assertThat(trunkline.log().read("t", 0, 1, 0)).isEmpty();
+        assertThat(trunkline.log().read("t", 0, 1, 5)).hasSize(1);
+    }
+
+    /** The catalogue is read as it was, tables are gone at once. */
+    @Test
+    void how_far_groups_are_can_be_asked_while_a_segment_is_dropped() throws Exception {
+        database.query("select trunkline.subscribe('', 't', 'BEGINNING')");
+        publish(0, 5);
+        roll();
+        publish(5, 6);
+        try (Connection reader = database.connect()) {
+            reader.setAutoCommit(false);
+            reader.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            assertThat(TestDatabase.query(reader, "select count(*) from trunkline.segment"))
+                    .containsExactly("2");
+            drop("5");
+            assertThat(TestDatabase.query(
+                            reader,
+                            "select end_offset, pending, oldest from trunkline.lags(array[1]) where strand = 0"))
+                    .containsExactly("6|6|null");
+        }
     }
 
     private void publish(int from, int to) {

@@ -79,6 +79,23 @@ class UpkeepTurnTest {
         }
     }
 
+    /** A session is ended after so many sweeps without a beat. */
+    @Test
+    void sweeps_come_once_a_minute_however_many_processes_are_started() {
+        try (Trunkline first = database.open();
+                Trunkline second = database.open()) {
+            database.query("select trunkline.begin_session('s')");
+            first.upkeepNow();
+            second.upkeepNow();
+            first.upkeepNow();
+            assertThat(database.query("select swept_beat, still from trunkline.session"))
+                    .containsExactly("0|0");
+            database.query("update trunkline.upkeep_turn set pruned_at = pruned_at - interval '1 minute'");
+            second.upkeepNow();
+            assertThat(database.query("select still from trunkline.session")).containsExactly("1");
+        }
+    }
+
     @Test
     void it_is_seen_that_upkeep_falls_behind_and_that_it_has_caught_up() {
         try (Trunkline trunkline = database.open()) {

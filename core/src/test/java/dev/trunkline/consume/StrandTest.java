@@ -26,7 +26,9 @@ class StrandTest {
         assertThat(admitted).containsExactly(10L, 11L, 14L, 15L);
         strand.complete(11);
         assertThat(strand.takeDone()).isEqualTo("{[0,10),[11,14)}");
+        assertThat(strand.count()).isEqualTo(13);
         strand.complete(10);
+        assertThat(strand.count()).isEqualTo(14);
         assertThat(strand.takeDone()).isEqualTo("{[0,14)}");
         assertThat(strand.undone()).isEqualTo(2);
     }

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.trunkline.DatabaseUnavailableException;
 import dev.trunkline.GroupListener;
 import dev.trunkline.IncompatibleDatabaseException;
+import dev.trunkline.Log;
 import dev.trunkline.Message;
+import dev.trunkline.OffsetOutOfRangeException;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Receipt;
 import dev.trunkline.SubscriptionOptions;
@@ -26,6 +29,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -192,6 +196,56 @@ class PromotionTest {
             assertThat(Sql.run(promoted, "select min(epoch) > 1000000 from trunkline.holder"))
                     .containsExactly("t");
         }
+    }
+
+    /** What is lost was told, and its offsets are given again: a tail that went on would pass over messages. */
+    @Test
+    void a_tail_says_that_the_end_of_the_log_was_lost() throws Exception {
+        database.execute("alter system reset synchronous_standby_names");
+        database.query("select pg_reload_conf()");
+        DataSource promoted = standby.dataSource(database.name());
+        try (Trunkline trunkline = Trunkline.builder()
+                .url(urlOfBoth(), primary.user(), primary.password())
+                .open()) {
+            for (String topic : List.of("news", "quiet")) {
+                trunkline
+                        .topics()
+                        .create(TopicConfiguration.pubSub(topic)
+                                .withPartitions(1)
+                                .withLanes(1));
+            }
+            Log.Tail overtaken = trunkline.log().fromBeginning("news");
+            Log.Tail ahead = trunkline.log().fromBeginning("news");
+            Log.Tail kept = trunkline.log().fromBeginning("news");
+            Log.Tail quiet = trunkline.log().tail("quiet");
+            publish(trunkline, "kept", 10);
+            assertThat(told(kept, 10)).endsWith("kept9");
+            cutOff(promoted);
+            publish(trunkline, "lost", 3);
+            assertThat(told(overtaken, 13)).endsWith("lost2");
+            assertThat(told(ahead, 13)).endsWith("lost2");
+            primary.kill();
+            assertThat(Sql.run(promoted, "select pg_promote()")).containsExactly("t");
+
+            publish(trunkline, "new", 1);
+            assertThatThrownBy(() -> told(ahead, 14)).isInstanceOf(OffsetOutOfRangeException.class);
+            publish(trunkline, "more", 5);
+            assertThatThrownBy(() -> told(overtaken, 14)).isInstanceOf(OffsetOutOfRangeException.class);
+            assertThat(told(kept, 6)).startsWith("new0").endsWith("more4");
+            trunkline.publisher().publish(Message.of("quiet", "here"));
+            assertThat(told(quiet, 1)).containsExactly("here");
+        }
+    }
+
+    private static List<String> told(Log.Tail tail, int count) {
+        List<String> told = new ArrayList<>();
+        await().atMost(Duration.ofSeconds(60))
+                .ignoreExceptionsInstanceOf(DatabaseUnavailableException.class)
+                .until(() -> {
+                    tail.poll(Duration.ofMillis(200)).forEach(message -> told.add(message.text()));
+                    return told.size() >= count;
+                });
+        return told;
     }
 
     /** It has what there is now, and nothing more. */

@@ -85,6 +85,88 @@ class GroupLocksTest {
         meet("select trunkline.seek('g', 't', 'BEGINNING')");
     }
 
+    /** Processes of a group with a wildcard that start at once. */
+    @Test
+    void those_who_rejoin_a_dead_group_at_once_wait_for_each_other_in_turn() throws SQLException {
+        die();
+        database.query("select trunkline.alter_topic('t', unheard => 'KEEP')");
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            TestDatabase.query(connection, "select from trunkline.subscription for key share");
+            CompletableFuture<List<String>> one = begin(1, "select trunkline.rejoin('g', 't', null, null)");
+            CompletableFuture<List<String>> other = begin(2, "select trunkline.rejoin('g', 't', null, null)");
+            connection.commit();
+            assertThat(one.join()).containsExactly("(1,f)");
+            assertThat(other.join()).containsExactly("(1,f)");
+        }
+    }
+
+    @Test
+    void a_sweep_that_takes_long_keeps_no_process_from_beating() throws SQLException {
+        long session = database.number("select trunkline.begin_session('s')");
+        database.execute(
+                "insert into trunkline.attempt (subscription, strand, \"offset\", attempts, history) values (1, 0, 0, 1, '{}')");
+        database.execute(
+                "update trunkline.subscription set status = 'CANCELLED', status_since = status_since - interval '2 days'");
+        try (Connection connection = database.connect()) {
+            connection.setAutoCommit(false);
+            TestDatabase.query(connection, "select from trunkline.attempt for update");
+            CompletableFuture<List<String>> sweep = begin(1, "select trunkline.sweep_groups()");
+            try (Connection process = database.connect()) {
+                TestDatabase.query(process, "set lock_timeout = '2s'");
+                assertThat(TestDatabase.query(process, "select trunkline.beat(?)", session))
+                        .containsExactly("t");
+            }
+            connection.commit();
+            sweep.join();
+        }
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
+    }
+
+    @Test
+    void a_sweep_deletes_much_in_several_goes_and_forgets_a_group_last() {
+        database.execute(
+                "insert into trunkline.group_event (subscription, what) select 1, 'x' from generate_series(1, 25000)");
+        database.execute(
+                "update trunkline.subscription set status = 'CANCELLED', status_since = status_since - interval '31 days'");
+        for (long left : List.of(15_000L, 5_000L, 0L)) {
+            assertThat(database.number("select count(*) from trunkline.subscription"))
+                    .isOne();
+            database.query("select trunkline.sweep_groups()");
+            assertThat(database.number("select count(*) from trunkline.group_event"))
+                    .isEqualTo(left);
+        }
+        assertThat(database.number("select count(*) from trunkline.subscription"))
+                .isZero();
+    }
+
+    /** Somebody decides on dead letters, and takes his time to commit. */
+    @Test
+    void who_carries_out_what_was_decided_does_not_wait_for_who_is_deciding() throws SQLException {
+        long session = database.number("select trunkline.begin_session('s')");
+        database.query("select trunkline.join_group(1, ?)", session);
+        database.query("select trunkline.take(?, 1, 100)", session);
+        for (int offset : List.of(0, 1)) {
+            database.query(
+                    "insert into trunkline.dead_letter (subscription, strand, \"offset\", message_id, unit, unit_end, published_at, appended_at,"
+                            + " content_type, payload, attempts, error, stack, history, stops_key, intent)"
+                            + " values (1, 0, ?, 1, 1, true, now(), now(), 't', '', 1, '', '', '{}', false, 'REDRIVE')",
+                    offset);
+        }
+        try (Connection connection = database.connect();
+                Connection owner = database.connect()) {
+            connection.setAutoCommit(false);
+            TestDatabase.query(connection, "select trunkline.discard('g', 't', array[1::bigint])");
+            TestDatabase.query(owner, "set lock_timeout = '2s'");
+            assertThat(TestDatabase.query(owner, "select trunkline.carry_out(?, 1)", session))
+                    .containsExactly("1");
+            connection.commit();
+            assertThat(TestDatabase.query(owner, "select trunkline.carry_out(?, 1)", session))
+                    .containsExactly("1");
+        }
+        assertThat(database.query("select \"offset\" from trunkline.parked")).containsExactly("1");
+    }
+
     /** Who subscribes to a dead group is held up at its holders, when the other begins. */
     private void meet(String sql) throws SQLException {
         try (Connection connection = database.connect()) {
