@@ -132,6 +132,18 @@ final class Exchange {
         return Optional.ofNullable(field).map(HttpField::getValue);
     }
 
+    /** A header that means one thing: given twice, it is refused. */
+    Optional<String> single(String name) {
+        List<String> values = request.getHeaders().getValuesList(name);
+        Problem.require(values.size() <= 1, name, "it is given twice");
+        return values.stream().findFirst();
+    }
+
+    /** How long a body, or a line of one, may be. */
+    long mostBytes() {
+        return mostBytes;
+    }
+
     /** Refuses what a route does not know: a misspelt name would be passed over else. */
     void requireKnown(List<Parameter> known) {
         Set<String> names = known.stream().map(Parameter::name).collect(Collectors.toSet());
