@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
@@ -40,6 +41,7 @@ final class Exchange {
     private final long mostBytes;
     private final Body body;
     private Map<String, String> path = Map.of();
+    private Caller caller = Caller.ANYBODY;
     private Leave leave = () -> true;
     private @Nullable Noting noting;
     private @Nullable Fields query;
@@ -63,8 +65,14 @@ final class Exchange {
         boolean holds() throws SQLException;
     }
 
-    void allow(Leave asLongAs) {
+    void allow(Caller who, Leave asLongAs) {
+        caller = who;
         leave = asLongAs;
+    }
+
+    /** Who asks. */
+    Caller caller() {
+        return caller;
     }
 
     /** Whether the caller may still do it: what he shows is good for a while, and may be revoked. To be asked by what takes long. */
@@ -237,9 +245,10 @@ final class Exchange {
      * The body, however long it is. Whoever reads it keeps none of it.
      *
      * @param beforeWaiting what is done when nothing of it is there
+     * @param until when it is not waited for any more
      */
-    InputStream endlessBody(Runnable beforeWaiting) {
-        return body.endless(LONGEST_SILENCE, beforeWaiting);
+    InputStream endlessBody(Runnable beforeWaiting, BooleanSupplier until) {
+        return body.endless(LONGEST_SILENCE, beforeWaiting, until);
     }
 
     /** Is told what a body says, before anything is done about it. */

@@ -46,7 +46,7 @@ final class GroupRoutes {
                                 "GET",
                                 "/v1/topics/{topic}/messages/{id}/audit",
                                 Verb.READ,
-                                "tells which groups have handled a message, and who is missing",
+                                "tells which groups, of those that the caller may see, have handled a message, and who is missing",
                                 this::audit)
                         .answers(Route.OK, Audited.class));
     }
@@ -201,6 +201,8 @@ final class GroupRoutes {
     record Audited(List<ConsumerGroupAdmin.Handled> groups) {}
 
     private void audit(Exchange exchange) throws Exception {
-        exchange.answer(Route.OK, new Audited(admin.audit(exchange.path("topic"), exchange.number("id"))));
+        exchange.answer(Route.OK, new Audited(admin.audit(exchange.path("topic"), exchange.number("id")).stream()
+                        .filter(its -> exchange.caller().sees(Place.shown(its.group())))
+                        .toList()));
     }
 }

@@ -122,7 +122,15 @@ public final class HttpServer implements AutoCloseable {
                 .answers(Route.OK, Status.class));
         Readiness readiness = new Readiness(() -> trunkline.topics().find(""), System::nanoTime);
         routes.add(Route.open("GET", "/ready", "tells whether it can serve: its database answers", exchange -> {
-                    readiness.require();
+                    if (stopping) {
+                        throw stops();
+                    }
+                    try {
+                        readiness.require();
+                    } catch (RuntimeException e) {
+                        log.debug("not ready", e);
+                        throw new Problem(503, "the database does not answer");
+                    }
                     up(exchange);
                 })
                 .answers(Route.OK, Status.class));
@@ -145,6 +153,10 @@ public final class HttpServer implements AutoCloseable {
     }
 
     record Status(String status) {}
+
+    static Problem stops() {
+        return new Problem(503, "the server stops: ask another one, or later");
+    }
 
     private static void up(Exchange exchange) throws IOException {
         exchange.answer(Route.OK, new Status("UP"));
@@ -217,7 +229,7 @@ public final class HttpServer implements AutoCloseable {
         Caller caller = monitoring.isOf(route)
                 ? readers.authorize(exchange, () -> authorize(exchange, verb))
                 : authorize(exchange, verb);
-        exchange.allow(() -> caller(exchange).may(verb, exchange));
+        exchange.allow(caller, () -> caller(exchange).may(verb, exchange));
         exchange.requireKnown(route.query());
         if (decisions.isPresent() && verb == Verb.ADMIN && !route.method().equals("GET")) {
             decisions.get().noteBefore(exchange, caller, route);
@@ -280,29 +292,45 @@ public final class HttpServer implements AutoCloseable {
         }
         try {
             exchange.discardBody();
-            switch (problem.status()) {
-                case 401 -> exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
-                case 405 -> exchange.header(HttpHeader.ALLOW, problem.allowed());
-                case 429, 503 -> exchange.header(HttpHeader.RETRY_AFTER, "1");
-                default -> {}
-            }
-            exchange.answer(problem.status(), PROBLEM, Json.MAPPER.writeValueAsBytes(problem.document()));
+            tell(exchange, problem);
             callback.succeeded();
         } catch (IOException gone) {
             callback.failed(gone);
         }
     }
 
-    /** What could not even be read as a request. */
+    private static void tell(Exchange exchange, Problem problem) throws IOException {
+        switch (problem.status()) {
+            case 401 -> exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
+            case 405 -> exchange.header(HttpHeader.ALLOW, problem.allowed());
+            case 429, 503 -> exchange.header(HttpHeader.RETRY_AFTER, "1");
+            default -> {}
+        }
+        exchange.answer(problem.status(), PROBLEM, Json.MAPPER.writeValueAsBytes(problem.document()));
+    }
+
+    /** What the library refuses: what could not even be read as a request, or comes while the server stops. */
     private boolean refuseUnread(Request request, Response response, Callback callback) {
         int status = response.getStatus() < 400 ? 400 : response.getStatus();
+        Problem problem =
+                switch (status) {
+                    case 408 -> new Problem(status, "the request did not come in time");
+                    case 414 -> new Problem(status, "the address is too long: it has 16 KiB with the headers");
+                    case 417 -> new Problem(status, "nothing but 100-continue can be expected");
+                    case 431 -> new Problem(status, "the headers are longer than " + HEADER_BYTES + " bytes");
+                    case 503 -> stops();
+                    default ->
+                        new Problem(
+                                status,
+                                status < 500
+                                        ? "the request can not be read"
+                                        : "this is a mistake of the server: its log says more");
+                };
         Exchange exchange = new Exchange(request, response, mostBytes);
         try {
+            secure(response);
             exchange.header(HttpHeader.CONNECTION, "close");
-            exchange.answer(
-                    status,
-                    PROBLEM,
-                    Json.MAPPER.writeValueAsBytes(new Problem(status, "the request can not be read").document()));
+            tell(exchange, problem);
             callback.succeeded();
         } catch (IOException gone) {
             callback.failed(gone);

@@ -193,7 +193,7 @@ final class MessageRoutes {
     private void publishLines(Exchange exchange) throws Exception {
         Lines waiting = new Lines(exchange);
         long line = 0;
-        try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish), exchange.mostBytes());
+        try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish, stopping), exchange.mostBytes());
                 JsonParser lines = Json.MAPPER.createParser((InputStream) in)) {
             for (JsonToken next = lines.nextToken(); next != null; next = lines.nextToken()) {
                 if (next != JsonToken.START_OBJECT) {
@@ -250,7 +250,7 @@ final class MessageRoutes {
             }
             exchange.requireStillAllowed();
             if (stopping.getAsBoolean()) {
-                throw new Problem(503, "the server stops: send what is not published to another one, or later");
+                throw HttpServer.stops();
             }
             List<Receipt> receipts = MessageRoutes.this.publish(waiting, published, wishes);
             published += receipts.size();

@@ -15,7 +15,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -108,7 +107,7 @@ public final class KeysCommand {
                 allowed,
                 topics,
                 groups,
-                expiresIn == null ? null : Instant.now().plus(expiresIn));
+                expiresIn);
         PrintWriter out = command.commandLine().getOut();
         if (json) {
             out.println(Output.json(created));

@@ -123,6 +123,22 @@ class AccessTest {
         assertThat(wrong).isEmpty();
     }
 
+    @Test
+    void what_became_of_a_message_is_told_of_the_callers_groups_only() throws Exception {
+        for (String group : List.of("mine.1", "theirs")) {
+            api.put("/v1/topics/allowed/groups/" + group, "{\"start\": \"now\"}");
+        }
+        long id = api.post("/v1/topics/allowed/messages", "{\"text\": \"a\"}")
+                .json()
+                .at("/messages/0/id")
+                .asLong();
+        String path = "/v1/topics/allowed/messages/" + id + "/audit";
+        assertThat(api.get(path).text()).contains("mine.1", "theirs");
+        assertThat(with("\"READ\"", "*", "mine.*").get(path).text())
+                .contains("mine.1")
+                .doesNotContain("theirs");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
