@@ -108,6 +108,7 @@ final class DeadLetterRoutes {
     private void list(Exchange exchange) throws Exception {
         int limit = (int) exchange.number(Page.LIMIT);
         DeadLetters letters = letters(exchange);
+        exchange.share().take(Room.PAGE);
         List<Letter> found = new ArrayList<>();
         long after = exchange.number(Page.AFTER);
         long bytes = 0;
@@ -120,6 +121,7 @@ final class DeadLetterRoutes {
                 bytes += letter.payload().length;
             }
         } while (!some.isEmpty() && found.size() < limit && bytes < MOST_BYTES);
+        exchange.share().take(Room.TOLD * bytes);
         boolean more = !letters.list(after, 1).isEmpty();
         exchange.answer(Route.OK, new Page<>(found, more ? "" + after : null));
     }

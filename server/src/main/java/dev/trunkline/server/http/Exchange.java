@@ -16,7 +16,6 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
-import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Fields;
@@ -24,12 +23,19 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.databind.ObjectWriter;
 
 /** A request and its answer. */
 final class Exchange {
 
     static final String JSON = "application/json";
     static final String LINES = "application/x-ndjson";
+
+    /** Leaves where it is written to, and what is not written yet, to who knows whether that is all. */
+    private static final ObjectWriter WHOLE = Json.MAPPER
+            .writer()
+            .withoutFeatures(StreamWriteFeature.AUTO_CLOSE_TARGET, StreamWriteFeature.FLUSH_PASSED_TO_STREAM);
 
     private static final long MOST_DISCARDED = 1024 * 1024;
     private static final Duration LONGEST = Duration.ofSeconds(30);
@@ -40,17 +46,19 @@ final class Exchange {
     private final Response response;
     private final long mostBytes;
     private final Body body;
+    private final Room.Share share;
     private Map<String, String> path = Map.of();
     private Caller caller = Caller.ANYBODY;
     private Leave leave = () -> true;
     private @Nullable Noting noting;
     private @Nullable Fields query;
 
-    Exchange(Request request, Response response, long mostBytes) {
+    Exchange(Request request, Response response, long mostBytes, Room.Share share) {
         this.request = request;
         this.response = response;
         this.mostBytes = mostBytes;
         this.body = new Body(request);
+        this.share = share;
     }
 
     /** What is asked for is known. */
@@ -147,6 +155,11 @@ final class Exchange {
         return values.stream().findFirst();
     }
 
+    /** The memory that it may take. */
+    Room.Share share() {
+        return share;
+    }
+
     /** How long a body, or a line of one, may be. */
     long mostBytes() {
         return mostBytes;
@@ -218,9 +231,11 @@ final class Exchange {
 
     /** The body, as far as it may go. */
     private InputStream body() {
-        if (request.getLength() > mostBytes) {
+        long length = request.getLength();
+        if (length > mostBytes) {
             throw Body.tooLong(mostBytes);
         }
+        share.take(Room.HEARD * (length < 0 ? mostBytes : length));
         return body.limited(mostBytes, LONGEST);
     }
 
@@ -315,16 +330,19 @@ final class Exchange {
         if (value == null) {
             return;
         }
-        answer(status, JSON, Json.MAPPER.writeValueAsBytes(value));
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, JSON);
+        Outlet out = new Outlet(request, response);
+        WHOLE.writeValue(out, value);
+        out.close();
     }
 
     void answer(int status, String contentType, byte[] bytes) throws IOException {
         response.setStatus(status);
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
         response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes.length);
-        try (OutputStream out = Content.Sink.asOutputStream(response)) {
-            out.write(bytes);
-        }
+        Outlet out = new Outlet(request, response);
+        out.write(bytes);
+        out.close();
     }
 
     void header(HttpHeader name, String value) {
@@ -336,7 +354,7 @@ final class Exchange {
         response.setStatus(200);
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
-        return Content.Sink.asOutputStream(response);
+        return new Outlet(request, response);
     }
 
     boolean isAnswered() {

@@ -36,6 +36,9 @@ public final class HttpServer implements AutoCloseable {
     static final String PROBLEM = "application/problem+json";
     private static final String BEARER = "bearer ";
     private static final Duration IDLE = Duration.ofSeconds(90);
+    /** How long the headers of a request may take. */
+    private static final Duration HEADERS = Duration.ofSeconds(30);
+
     private static final Duration STOP = Duration.ofSeconds(20);
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
     private static final int MOST_MESSAGES = 10_000;
@@ -50,6 +53,9 @@ public final class HttpServer implements AutoCloseable {
     private final Readers readers = new Readers();
     private final Optional<Guard> guard;
     private final Rates rates;
+    private final OpenRequests open;
+    /** Half of the memory. */
+    private final Room room = new Room(Runtime.getRuntime().maxMemory() / 2);
     private final Optional<Decisions> decisions;
     private final long mostBytes;
     private volatile boolean stopping;
@@ -72,6 +78,7 @@ public final class HttpServer implements AutoCloseable {
         this.guard = keys.map(its -> jwt.map(its::or).orElse(its));
         this.decisions = decisions;
         this.rates = new Rates(options.requestsPerSecond());
+        this.open = new OpenRequests(options.openRequests());
         this.mostBytes = options.mostBytes();
         this.pulls = new PullRoutes(trunkline, LONGEST_WAIT, () -> stopping);
         this.router = new Router(routes(trunkline, keys));
@@ -82,6 +89,7 @@ public final class HttpServer implements AutoCloseable {
         this.connector = connector(options);
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, connector));
+        server.addBean(new Dawdlers(connector, HEADERS, System::nanoTime));
         server.setHandler(new GracefulHandler(new RequestMeter(new Front(), monitoring)));
         server.setErrorHandler(this::refuseUnread);
         server.setStopTimeout(STOP.toMillis());
@@ -201,8 +209,9 @@ public final class HttpServer implements AutoCloseable {
     private final class Front extends Handler.Abstract {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
-            Exchange exchange = new Exchange(request, response, mostBytes);
-            try {
+            Room.Share share = room.new Share();
+            Exchange exchange = new Exchange(request, response, mostBytes, share);
+            try (share) {
                 secure(response);
                 serve(exchange);
                 callback.succeeded();
@@ -230,6 +239,15 @@ public final class HttpServer implements AutoCloseable {
                 ? readers.authorize(exchange, () -> authorize(exchange, verb))
                 : authorize(exchange, verb);
         exchange.allow(caller, () -> caller(exchange).may(verb, exchange));
+        open.begin(caller.name());
+        try {
+            serve(exchange, route, verb, caller);
+        } finally {
+            open.end(caller.name());
+        }
+    }
+
+    private void serve(Exchange exchange, Route route, Verb verb, Caller caller) throws Exception {
         exchange.requireKnown(route.query());
         if (decisions.isPresent() && verb == Verb.ADMIN && !route.method().equals("GET")) {
             decisions.get().noteBefore(exchange, caller, route);
@@ -326,7 +344,7 @@ public final class HttpServer implements AutoCloseable {
                                         ? "the request can not be read"
                                         : "this is a mistake of the server: its log says more");
                 };
-        Exchange exchange = new Exchange(request, response, mostBytes);
+        Exchange exchange = new Exchange(request, response, mostBytes, room.new Share());
         try {
             secure(response);
             exchange.header(HttpHeader.CONNECTION, "close");

@@ -224,6 +224,7 @@ final class MessageRoutes {
         private final List<Message> waiting = new ArrayList<>();
         private final List<Messages.@Nullable NewMessage> wishes = new ArrayList<>();
         private long bytesBefore;
+        private long bytesSoFar;
         private long published;
         private long duplicates;
 
@@ -236,11 +237,12 @@ final class MessageRoutes {
 
         /** @param bytes that have come up to its end */
         void add(Messages.NewMessage wish, long line, long bytes) {
+            bytesSoFar = bytes;
             waiting.add(trace.onto(message(wish, topic, line, "" + OF + line, idempotency)));
             wishes.add(wish);
+            exchange.share().take(Room.HEARD * (bytes - bytesBefore));
             if (waiting.size() >= LINES_AT_ONCE || bytes - bytesBefore >= BYTES_AT_ONCE) {
                 publish();
-                bytesBefore = bytes;
             }
         }
 
@@ -257,6 +259,8 @@ final class MessageRoutes {
             duplicates += duplicates(receipts);
             waiting.clear();
             wishes.clear();
+            bytesBefore = bytesSoFar;
+            exchange.share().take(0);
         }
     }
 
@@ -265,10 +269,16 @@ final class MessageRoutes {
         int partition = (int) exchange.number(PARTITION);
         Priority priority = exchange.text(PRIORITY).map(Priority::valueOf).orElse(Priority.NORMAL);
         long from = exchange.text(FROM).isPresent() ? exchange.number(FROM) : log.first(topic, partition, priority);
+        exchange.share().take(Room.PAGE);
         List<LogMessage> found = log.read(topic, partition, priority, from, (int) exchange.number(Page.LIMIT));
+        exchange.share().take(Room.TOLD * bytes(found));
         exchange.answer(
                 Route.OK,
                 new Excerpt(found.stream().map(Messages.ReadMessage::of).toList(), from + found.size()));
+    }
+
+    private static long bytes(List<LogMessage> messages) {
+        return messages.stream().mapToLong(its -> its.payload().length).sum();
     }
 
     /** Who comes back says where he was, and gets what came since; the last few again, if he was cut off in the midst of them. */
@@ -286,8 +296,14 @@ final class MessageRoutes {
         }
         try (Events events = new Events(exchange, tail.position())) {
             long quiet = 0;
+            // After much there may be as much again. Who waits for what is yet to be published gets little at a time.
+            boolean behind = position.isPresent() || !fromNow;
             while (!stopping.getAsBoolean()) {
+                exchange.share().take(behind ? Room.PAGE : 0);
                 List<LogMessage> messages = tail.poll(STEP);
+                long bytes = bytes(messages);
+                behind = bytes >= BYTES_AT_ONCE;
+                exchange.share().take(behind ? Room.TOLD * bytes : 0);
                 if (!exchange.isStillAllowed()) {
                     return;
                 }

@@ -210,9 +210,17 @@ final class PullRoutes implements AutoCloseable {
     /** A key may be revoked while its caller waits: then he does not get what he waited for, and somebody else does. */
     static Optional<Batch<byte[]>> pop(
             Exchange exchange, PullConsumer<byte[]> consumer, int max, Duration lease, Duration wait) throws Exception {
-        Optional<Batch<byte[]>> batch = consumer.pop(max, lease, wait);
-        if (batch.isPresent() && wait.isPositive()) {
+        // What there is may be much; what is waited for is little, and comes when nobody knows.
+        exchange.share().take(Room.BATCH);
+        Optional<Batch<byte[]>> batch = consumer.pop(max, lease, Duration.ZERO);
+        exchange.share().take(Room.TOLD * batch.map(PullRoutes::bytes).orElse(0L));
+        if (batch.isPresent() || wait.isZero()) {
+            return batch;
+        }
+        batch = consumer.pop(max, lease, wait);
+        if (batch.isPresent()) {
             try {
+                exchange.share().take(Room.TOLD * bytes(batch.get()));
                 exchange.requireStillAllowed();
             } catch (RuntimeException e) {
                 consumer.nack(batch.get().token(), Duration.ZERO, "its caller may not have it any more");
@@ -220,6 +228,12 @@ final class PullRoutes implements AutoCloseable {
             }
         }
         return batch;
+    }
+
+    private static long bytes(Batch<byte[]> batch) {
+        return batch.deliveries().stream()
+                .mapToLong(its -> its.message().payload().length)
+                .sum();
     }
 
     private void consume(Exchange exchange) throws Exception {
