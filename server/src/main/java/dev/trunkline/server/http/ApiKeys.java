@@ -129,8 +129,8 @@ public final class ApiKeys implements Guard {
             throws SQLException {
         String key = random();
         try (Connection connection = source.getConnection();
-                PreparedStatement call =
-                        connection.prepareStatement("select " + schema + ".create_api_key(?, ?, ?, ?, ?, ?::interval)")) {
+                PreparedStatement call = connection.prepareStatement(
+                        "select " + schema + ".create_api_key(?, ?, ?, ?, ?, ?::interval)")) {
             call.setString(1, name);
             call.setBytes(2, hash(key));
             call.setArray(

@@ -56,6 +56,7 @@ public final class HttpServer implements AutoCloseable {
     private final OpenRequests open;
     /** Half of the memory. */
     private final Room room = new Room(Runtime.getRuntime().maxMemory() / 2);
+
     private final Optional<Decisions> decisions;
     private final long mostBytes;
     private volatile boolean stopping;
@@ -330,20 +331,19 @@ public final class HttpServer implements AutoCloseable {
     /** What the library refuses: what could not even be read as a request, or comes while the server stops. */
     private boolean refuseUnread(Request request, Response response, Callback callback) {
         int status = response.getStatus() < 400 ? 400 : response.getStatus();
-        Problem problem =
-                switch (status) {
-                    case 408 -> new Problem(status, "the request did not come in time");
-                    case 414 -> new Problem(status, "the address is too long: it has 16 KiB with the headers");
-                    case 417 -> new Problem(status, "nothing but 100-continue can be expected");
-                    case 431 -> new Problem(status, "the headers are longer than " + HEADER_BYTES + " bytes");
-                    case 503 -> stops();
-                    default ->
-                        new Problem(
-                                status,
-                                status < 500
-                                        ? "the request can not be read"
-                                        : "this is a mistake of the server: its log says more");
-                };
+        Problem problem = switch (status) {
+            case 408 -> new Problem(status, "the request did not come in time");
+            case 414 -> new Problem(status, "the address is too long: it has 16 KiB with the headers");
+            case 417 -> new Problem(status, "nothing but 100-continue can be expected");
+            case 431 -> new Problem(status, "the headers are longer than " + HEADER_BYTES + " bytes");
+            case 503 -> stops();
+            default ->
+                new Problem(
+                        status,
+                        status < 500
+                                ? "the request can not be read"
+                                : "this is a mistake of the server: its log says more");
+        };
         Exchange exchange = new Exchange(request, response, mostBytes, room.new Share());
         try {
             secure(response);

@@ -37,6 +37,10 @@ final class MessageRoutes {
 
     private static final String LAST_EVENT_ID = "Last-Event-ID";
     private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+    private static final Parameter IDEMPOTENCY =
+            Parameter.text(IDEMPOTENCY_KEY, "a request that is repeated with the same one is one");
+    private static final Parameter LAST_EVENT =
+            Parameter.text(LAST_EVENT_ID, "the id of the last event that came: from where the last stream had come");
     /** Between the key of a request and the number of a message: no header has it, so no other request has the same. */
     private static final char OF = '\n';
 
@@ -74,8 +78,9 @@ final class MessageRoutes {
                                 "POST",
                                 MESSAGES,
                                 Verb.PUBLISH,
-                                "publishes a message, several that go together, or any number line by line; header Idempotency-Key: a repeated request is one",
+                                "publishes a message, several that go together, or any number line by line",
                                 this::publish)
+                        .header(IDEMPOTENCY, TraceContext.HEADER)
                         .takes(OneOrMore.of(Messages.NewMessage.class))
                         .takes(Exchange.LINES, Messages.NewMessage.class)
                         .answers(Route.CREATED, Accepted.class),
@@ -86,9 +91,10 @@ final class MessageRoutes {
                                 "GET",
                                 "/v1/topics/{topic}/tail",
                                 Verb.READ,
-                                "follows a topic: an event for each message; header Last-Event-ID: from where the last one had come",
+                                "follows a topic: an event for each message",
                                 this::tail)
                         .query(BEGINNING)
+                        .header(LAST_EVENT)
                         .answers(Route.OK, Events.TYPE, Messages.ReadMessage.class));
     }
 

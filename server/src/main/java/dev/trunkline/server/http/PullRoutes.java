@@ -3,6 +3,7 @@ package dev.trunkline.server.http;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.trunkline.Batch;
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Delivery;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
@@ -26,6 +27,7 @@ final class PullRoutes implements AutoCloseable {
     private static final int LARGEST_BATCH = 10_000;
     private static final int MOST_ATTEMPTS = 1_000;
     private static final Duration LONGEST_DELAY = Duration.ofDays(360);
+    private static final int LONGEST_KEY = 1_024;
 
     static final String GROUP = "/v1/topics/{topic}/groups/{group}";
     private static final String BATCH = GROUP + "/batches/{token}";
@@ -96,18 +98,28 @@ final class PullRoutes implements AutoCloseable {
                                 BATCH + "/extend",
                                 Verb.CONSUME,
                                 "prolongs the lease of a batch, from now on",
-                                this::extend)
+                                exchange -> naming(exchange, this::extend))
                         .takes(Extension.class)
                         .answers(Route.OK, Extended.class));
     }
 
     private Route settling(String what, String says, Route.Action action) {
         return Route.of("POST", BATCH + "/" + what, Verb.CONSUME, says, exchange -> {
-                    action.on(exchange);
+                    naming(exchange, action);
                     told.settled(exchange.path("token"));
                 })
                 .takes(Settlement.class)
                 .answers(Route.OK, Left.class);
+    }
+
+    /** What is refused of a batch is refused for its token, or for the offsets that were named. */
+    private static void naming(Exchange exchange, Route.Action action) throws Exception {
+        try {
+            action.on(exchange);
+        } catch (ConsumerGroupException e) {
+            String why = String.valueOf(e.getMessage());
+            throw new Problem(409, why).with("field", why.startsWith("offset ") ? "offsets" : "token");
+        }
     }
 
     /** @param left offsets of the batch that are neither done nor handed back */
@@ -143,11 +155,13 @@ final class PullRoutes implements AutoCloseable {
             options = options.withStopKey(wish.stopKey);
         }
         if (wish.keys != null) {
-            if (wish.keys.contains(null)) {
-                throw Problem.of("keys", "a key is null");
+            if (wish.keys.isEmpty() || wish.keys.contains(null)) {
+                throw Problem.of("keys", "a group that wants some keys names them, none of them null");
             }
+            wish.keys.forEach(key -> Said.text("keys", key, LONGEST_KEY));
             options = options.withKeys(wish.keys);
         }
+        Said.name("group", exchange.path("group"));
         consumers.make(Place.of(exchange, trunkline), options);
         exchange.answer(Route.NO_CONTENT, null);
     }

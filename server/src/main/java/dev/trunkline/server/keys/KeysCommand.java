@@ -102,12 +102,7 @@ public final class KeysCommand {
         ApiKeys keys = keys(at);
         Set<Verb> allowed = EnumSet.copyOf(verbs);
         note(at.address(), "keys create", name);
-        CreatedKey created = keys.create(
-                name,
-                allowed,
-                topics,
-                groups,
-                expiresIn);
+        CreatedKey created = keys.create(name, allowed, topics, groups, expiresIn);
         PrintWriter out = command.commandLine().getOut();
         if (json) {
             out.println(Output.json(created));

@@ -147,8 +147,7 @@ class JwtTest {
     void one_that_names_a_key_that_the_issuer_does_not_have_is_refused_however_often_it_comes() throws Exception {
         RSAKey unknown = new RSAKeyGenerator(2048).keyID("2").generate();
         SignedJWT jwt = new SignedJWT(
-                new JWSHeader.Builder(JWSAlgorithm.RS256).keyID("2").build(),
-                claims().build());
+                new JWSHeader.Builder(JWSAlgorithm.RS256).keyID("2").build(), claims().build());
         jwt.sign(new RSASSASigner(unknown));
         for (int i = 0; i < 5; i++) {
             assertThat(status(jwt.serialize(), "orders.eu")).isEqualTo(401);

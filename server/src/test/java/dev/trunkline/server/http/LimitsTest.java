@@ -85,10 +85,14 @@ class LimitsTest {
     void what_the_library_refuses_is_told_like_all_else() throws Exception {
         try (Api api = Api.start()) {
             Map<Integer, String> heads = Map.of(
-                    400, "GET /v1/topics HTTP/1.1\r\nHost: a b\r\n",
-                    431, "GET /v1/topics HTTP/1.1\r\nHost: localhost\r\nX-Long: " + "x".repeat(20_000) + "\r\n",
-                    414, "GET /" + "x".repeat(20_000) + " HTTP/1.1\r\nHost: localhost\r\n",
-                    417, "POST /v1/topics HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\n");
+                    400,
+                    "GET /v1/topics HTTP/1.1\r\nHost: a b\r\n",
+                    431,
+                    "GET /v1/topics HTTP/1.1\r\nHost: localhost\r\nX-Long: " + "x".repeat(20_000) + "\r\n",
+                    414,
+                    "GET /" + "x".repeat(20_000) + " HTTP/1.1\r\nHost: localhost\r\n",
+                    417,
+                    "POST /v1/topics HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\n");
             for (Map.Entry<Integer, String> head : heads.entrySet()) {
                 try (RawClient client = new RawClient(api.url())) {
                     RawClient.Raw answer = client.ask(head.getValue(), "");
@@ -126,13 +130,17 @@ class LimitsTest {
     void who_waits_for_a_body_does_something_else_before() throws Exception {
         try (AsyncContent source = new AsyncContent()) {
             AtomicInteger before = new AtomicInteger();
-            Body body = new Body(source).endless(Duration.ofSeconds(60), () -> {
-                if (before.incrementAndGet() == 2) {
-                    source.write(true, ByteBuffer.wrap(new byte[1]), Callback.NOOP);
-                } else {
-                    source.write(false, ByteBuffer.wrap(new byte[3]), Callback.NOOP);
-                }
-            }, () -> false);
+            Body body = new Body(source)
+                    .endless(
+                            Duration.ofSeconds(60),
+                            () -> {
+                                if (before.incrementAndGet() == 2) {
+                                    source.write(true, ByteBuffer.wrap(new byte[1]), Callback.NOOP);
+                                } else {
+                                    source.write(false, ByteBuffer.wrap(new byte[3]), Callback.NOOP);
+                                }
+                            },
+                            () -> false);
             assertThat(body.readAllBytes()).hasSize(4);
             assertThat(before).hasValue(2);
         }

@@ -160,7 +160,9 @@ class RefusalsTest {
     @Test
     void half_a_character_in_json_stays_as_it_was_said() throws Exception {
         String path = topic("half");
-        assertThat(publish(path, "application/json", "{\"payload\": {\"a\": \"\\ud800\"}}").status()).isEqualTo(201);
+        assertThat(publish(path, "application/json", "{\"payload\": {\"a\": \"\\ud800\"}}")
+                        .status())
+                .isEqualTo(201);
         assertThat(texts(path)).containsExactly("{\"a\":\"\\uD800\"}");
     }
 

@@ -73,7 +73,8 @@ class SmallHeapTest {
 
     private static void assertThatEachIsGoodOrToldToComeAgain(List<Answer> answers, int good) {
         assertThat(answers)
-                .allMatch(answer -> answer.status == good || (List.of(429, 503).contains(answer.status) && answer.again));
+                .allMatch(
+                        answer -> answer.status == good || (List.of(429, 503).contains(answer.status) && answer.again));
         assertThat(answers).anyMatch(answer -> answer.status == good);
     }
 
@@ -107,18 +108,19 @@ class SmallHeapTest {
                     .toList());
             assertThat(published).allMatch(answer -> answer.status == 201);
             List<Answer> pulled = all(IntStream.range(0, TOPICS)
-                    .<Question>mapToObj(i -> () -> ask(
-                            url, key, "POST", "/v1/topics/t" + i + "/groups/shared/pull", "{\"wait\": \"PT5S\"}"))
+                    .<Question>mapToObj(i -> () ->
+                            ask(url, key, "POST", "/v1/topics/t" + i + "/groups/shared/pull", "{\"wait\": \"PT5S\"}"))
                     .toList());
             assertThatEachIsGoodOrToldToComeAgain(pulled, 200);
             List<Answer> read = all(IntStream.range(0, 2 * TOPICS)
-                    .<Question>mapToObj(i -> () -> ask(
-                            url, key, "GET", "/v1/topics/t" + i % TOPICS + "/messages?from=0&limit=1000", ""))
+                    .<Question>mapToObj(i ->
+                            () -> ask(url, key, "GET", "/v1/topics/t" + i % TOPICS + "/messages?from=0&limit=1000", ""))
                     .toList());
             assertThatEachIsGoodOrToldToComeAgain(read, 200);
             assertThat(read).anyMatch(answer -> answer.bytes > 10_000_000);
             assertThat(ask(url, key, "GET", "/ready", "").status).isEqualTo(200);
-            assertThat(ask(url, key, "POST", "/v1/topics/t0/messages", LARGE).status).isEqualTo(201);
+            assertThat(ask(url, key, "POST", "/v1/topics/t0/messages", LARGE).status)
+                    .isEqualTo(201);
         }
     }
 

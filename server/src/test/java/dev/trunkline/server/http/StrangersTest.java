@@ -100,7 +100,8 @@ class StrangersTest {
                 all.add(callers.submit(() -> keys.find(good)));
             }
             Awaitility.await()
-                    .untilAsserted(() -> assertThat(all.stream().filter(Future::isDone)).hasSize(19));
+                    .untilAsserted(() ->
+                            assertThat(all.stream().filter(Future::isDone)).hasSize(19));
             answer.countDown();
         }
         assertThat(all).allSatisfy(one -> assertThat(one.state()).isEqualTo(Future.State.FAILED));
@@ -148,7 +149,8 @@ class StrangersTest {
         keys.create("short", Set.of(Verb.READ), "*", "*", Duration.ofHours(36));
         try (Connection connection = address.connect();
                 Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("select expires_at - created_at between interval '35:59:59' and interval '36:00:01' from trunkline.api_key")) {
+                ResultSet row = statement.executeQuery(
+                        "select expires_at - created_at between interval '35:59:59' and interval '36:00:01' from trunkline.api_key")) {
             row.next();
             assertThat(row.getBoolean(1)).isTrue();
         }
