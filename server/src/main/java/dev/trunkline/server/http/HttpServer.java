@@ -273,7 +273,7 @@ public final class HttpServer implements AutoCloseable {
         if (guard.isEmpty()) {
             return Caller.ANYBODY;
         }
-        String header = exchange.header("Authorization").orElse("");
+        String header = exchange.single("Authorization").orElse("");
         if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
             throw new Problem(401, "say who you are: Authorization: Bearer KEY");
         }

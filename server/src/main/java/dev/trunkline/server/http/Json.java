@@ -4,8 +4,10 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.IOException;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
@@ -68,9 +70,7 @@ final class Json {
         if (e.getCause() instanceof IOException) {
             return Problem.badRequest("the body did not come to its end");
         }
-        String field = e instanceof DatabindException databind
-                ? databind.getPath().stream().map(Json::name).collect(Collectors.joining())
-                : "";
+        String field = field(e);
         String detail = e.getOriginalMessage()
                 .replaceAll("\\(for [^)]*\\)|`?(java|dev|tools)\\.[\\w.$]*`?", "")
                 .strip();
@@ -81,6 +81,16 @@ final class Json {
         return e.getLocation() == null
                 ? problem
                 : problem.with("line", e.getLocation().getLineNr());
+    }
+
+    private static String field(JacksonException e) {
+        return switch (e) {
+            case DatabindException databind ->
+                databind.getPath().stream().map(Json::name).collect(Collectors.joining());
+            case InputCoercionException number when number.processor() instanceof JsonParser parser ->
+                parser.streamReadContext().pathAsPointer().toString().substring(1).replace('/', '.');
+            default -> "";
+        };
     }
 
     private static String name(JacksonException.Reference reference) {
