@@ -4,7 +4,6 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.IOException;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.InputCoercionException;
@@ -84,13 +83,15 @@ final class Json {
     }
 
     private static String field(JacksonException e) {
-        return switch (e) {
-            case DatabindException databind ->
-                databind.getPath().stream().map(Json::name).collect(Collectors.joining());
-            case InputCoercionException number when number.processor() instanceof JsonParser parser ->
-                parser.streamReadContext().pathAsPointer().toString().substring(1).replace('/', '.');
-            default -> "";
-        };
+        if (e instanceof DatabindException databind) {
+            return databind.getPath().stream().map(Json::name).collect(Collectors.joining());
+        }
+        if (e instanceof InputCoercionException number && number.processor() != null) {
+            String pointer =
+                    number.processor().streamReadContext().pathAsPointer().toString();
+            return pointer.substring(1).replace('/', '.');
+        }
+        return "";
     }
 
     private static String name(JacksonException.Reference reference) {

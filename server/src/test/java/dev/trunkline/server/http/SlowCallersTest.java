@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.trunkline.server.Cli;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -43,6 +44,12 @@ class SlowCallersTest {
             assertThat(refused.status()).as(refused.toString()).isEqualTo(429);
             assertThat(refused.response().headers().firstValue("Retry-After")).isPresent();
             assertThat(other.get("/v1/topics").status()).isEqualTo(200);
+            for (InputStream stream : streams) {
+                stream.close();
+            }
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
+                    .until(() -> api.get("/v1/topics").status() == 200);
         }
     }
 
@@ -109,9 +116,9 @@ class SlowCallersTest {
     void who_does_not_come_to_the_end_of_his_headers_is_hung_up_on_and_who_says_nothing_is_not() throws Exception {
         AtomicLong now = new AtomicLong();
         Server server = server(answering(), now);
-        try (Socket first = new Socket("127.0.0.1", port(server));
-                Socket later = new Socket("127.0.0.1", port(server));
-                Socket idle = new Socket("127.0.0.1", port(server))) {
+        try (Socket first = new Socket(InetAddress.getLoopbackAddress(), port(server));
+                Socket later = new Socket(InetAddress.getLoopbackAddress(), port(server));
+                Socket idle = new Socket(InetAddress.getLoopbackAddress(), port(server))) {
             String request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
             say(first, "GET / HTTP/1.1\r\nHo");
             for (Socket good : List.of(later, idle)) {
@@ -171,7 +178,7 @@ class SlowCallersTest {
                     }
                 },
                 new AtomicLong());
-        try (Socket line = new Socket("127.0.0.1", port(server))) {
+        try (Socket line = new Socket(InetAddress.getLoopbackAddress(), port(server))) {
             say(line, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
             assertThat(trouble.get()).hasMessageContaining("has not read");
         } finally {

@@ -39,7 +39,7 @@ class SmallHeapTest {
 
     private Answer ask(String url, String key, String method, String path, String body) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create(url + path))
-                .timeout(Duration.ofSeconds(120))
+                .timeout(Duration.ofMinutes(2))
                 .header("Authorization", "Bearer " + key)
                 .header("Content-Type", "application/json")
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
