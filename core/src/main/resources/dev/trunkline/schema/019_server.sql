@@ -22,7 +22,8 @@ create table trunkline.audit_log (
     target  text not null
 );
 
-create function trunkline.create_api_key(a_name text, a_hash bytea, a_verbs text[], a_topics text, a_groups text, a_expires_at timestamptz) returns int
+-- For how long it is good counts by the clock that it is held against later. Null: for ever.
+create function trunkline.create_api_key(a_name text, a_hash bytea, a_verbs text[], a_topics text, a_groups text, a_expires_in interval) returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
 as $$
@@ -30,7 +31,7 @@ declare
     key_id int;
 begin
     perform trunkline.check_name('key''s name', a_name, 'TL003');
-    insert into trunkline.api_key (name, hash, verbs, topics, groups, expires_at) values (a_name, a_hash, a_verbs, a_topics, a_groups, a_expires_at)
+    insert into trunkline.api_key (name, hash, verbs, topics, groups, expires_at) values (a_name, a_hash, a_verbs, a_topics, a_groups, clock_timestamp() + a_expires_in)
     returning id into key_id;
     return key_id;
 end $$;

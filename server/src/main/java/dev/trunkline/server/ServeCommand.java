@@ -103,6 +103,14 @@ final class ServeCommand implements Callable<Integer> {
     int requestsPerSecond;
 
     @Option(
+            names = "--max-open-requests",
+            paramLabel = "N",
+            defaultValue = "${env:TRUNKLINE_MAX_OPEN_REQUESTS:-2000}",
+            description =
+                    "How many requests of one caller are open at a time, those that wait and streams too: 2000 by default.")
+    int openRequests;
+
+    @Option(
             names = "--tls-keystore",
             paramLabel = "FILE",
             defaultValue = "${env:TRUNKLINE_TLS_KEYSTORE}",
@@ -218,6 +226,7 @@ final class ServeCommand implements Callable<Integer> {
                 port,
                 mostBytes,
                 requestsPerSecond,
+                openRequests,
                 !open,
                 issuer(),
                 tls()));
@@ -287,6 +296,9 @@ final class ServeCommand implements Callable<Integer> {
         }
         if (requestsPerSecond < 1) {
             throw wrong("--max-requests-per-second is " + requestsPerSecond + ": use more");
+        }
+        if (openRequests < 1) {
+            throw wrong("--max-open-requests is " + openRequests + ": use more");
         }
         try {
             if (InetAddress.getByName(host).isLoopbackAddress()) {

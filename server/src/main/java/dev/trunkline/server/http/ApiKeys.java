@@ -12,7 +12,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -25,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -36,30 +36,38 @@ public final class ApiKeys implements Guard {
     private static final Pattern FORM = Pattern.compile(PREFIX + "[A-Za-z0-9_-]{43}");
     private static final Duration TRUST = Duration.ofSeconds(1);
     private static final int MOST_KNOWN = 10_000;
+    private static final int MOST_UNKNOWN = 1_000;
 
     private final Source source;
     private final String schema;
+    private final LongSupplier nanos;
     private final SecureRandom random = new SecureRandom();
     /** By the hash of its key. */
     private final Map<String, Known> known = new ConcurrentHashMap<>();
     /** Who is not known may be anybody, any number of times: the database is asked for one of them at a time. */
-    private final Semaphore stranger = new Semaphore(1);
+    private final Semaphore stranger = new Semaphore(1, true);
+    /** Hashes that nobody has a key of, and since when: such a caller asks again and again. */
+    private final Map<String, Long> unknown = new ConcurrentHashMap<>();
+    /** When the database did not answer last; the next to ask finds out whether it does again. */
+    private volatile @Nullable Failure failure;
+
+    private record Failure(long since, SQLException why) {}
 
     /** Somebody whose key was good, and when that was asked for last; by one request at a time. */
     private static final class Known {
         private final ReentrantLock asking = new ReentrantLock();
+        private final int id;
         private volatile Caller caller;
         private volatile long since;
 
-        private Known(Caller caller, long since) {
-            this.caller = caller;
+        private Known(Found found, long since) {
+            this.id = found.id;
+            this.caller = found.caller;
             this.since = since;
         }
-
-        private boolean isFresh() {
-            return System.nanoTime() - since < TRUST.toNanos();
-        }
     }
+
+    private record Found(int id, Caller caller) {}
 
     /** Where connections come from. */
     @FunctionalInterface
@@ -68,8 +76,13 @@ public final class ApiKeys implements Guard {
     }
 
     public ApiKeys(Source source, String schema) {
+        this(source, schema, System::nanoTime);
+    }
+
+    ApiKeys(Source source, String schema, LongSupplier nanos) {
         this.source = source;
         this.schema = schema;
+        this.nanos = nanos;
     }
 
     /**
@@ -112,12 +125,12 @@ public final class ApiKeys implements Guard {
         return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
     }
 
-    public CreatedKey create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Instant expiresAt)
+    public CreatedKey create(String name, Set<Verb> verbs, String topics, String groups, @Nullable Duration expiresIn)
             throws SQLException {
         String key = random();
         try (Connection connection = source.getConnection();
-                PreparedStatement call =
-                        connection.prepareStatement("select " + schema + ".create_api_key(?, ?, ?, ?, ?, ?)")) {
+                PreparedStatement call = connection.prepareStatement(
+                        "select " + schema + ".create_api_key(?, ?, ?, ?, ?, ?::interval)")) {
             call.setString(1, name);
             call.setBytes(2, hash(key));
             call.setArray(
@@ -126,7 +139,7 @@ public final class ApiKeys implements Guard {
                             "text", verbs.stream().map(Verb::name).toArray()));
             call.setString(4, topics);
             call.setString(5, groups);
-            call.setObject(6, expiresAt == null ? null : expiresAt.atOffset(ZoneOffset.UTC));
+            call.setString(6, expiresIn == null ? null : expiresIn.toString());
             try (ResultSet row = call.executeQuery()) {
                 row.next();
                 return new CreatedKey(row.getInt(1), key);
@@ -143,12 +156,22 @@ public final class ApiKeys implements Guard {
         byte[] hash = hash(key);
         String name = HexFormat.of().formatHex(hash);
         Known lately = known.get(name);
-        return lately == null ? meet(name, hash) : askAgain(lately, name, hash);
+        if (lately != null) {
+            return askAgain(lately, name, hash);
+        }
+        Long since = unknown.get(name);
+        return since != null && isLately(since) ? Optional.empty() : meet(name, hash);
+    }
+
+    private boolean isLately(long since) {
+        return nanos.getAsLong() - since < TRUST.toNanos();
     }
 
     private Optional<Caller> meet(String name, byte[] hash) throws SQLException {
+        requireAnswering();
         try {
             if (!stranger.tryAcquire(TRUST.toMillis(), TimeUnit.MILLISECONDS)) {
+                requireAnswering();
                 throw new Problem(429, "too many who are not known ask at once: try again");
             }
         } catch (InterruptedException e) {
@@ -156,32 +179,56 @@ public final class ApiKeys implements Guard {
             throw new Problem(503, "the server stops");
         }
         try {
-            long since = System.nanoTime();
-            Optional<Caller> found = ask(hash);
-            if (known.size() >= MOST_KNOWN) {
-                known.clear();
+            Known met = known.get(name);
+            if (met != null) {
+                return Optional.of(met.caller);
             }
-            found.ifPresent(caller -> known.put(name, new Known(caller, since)));
-            return found;
+            long since = nanos.getAsLong();
+            Optional<Found> found = ask(hash);
+            if (found.isPresent()) {
+                makeRoom(known, MOST_KNOWN);
+                known.put(name, new Known(found.get(), since));
+            } else {
+                makeRoom(unknown, MOST_UNKNOWN);
+                unknown.put(name, since);
+            }
+            return found.map(Found::caller);
         } finally {
             stranger.release();
         }
     }
 
+    private static void makeRoom(Map<String, ?> map, int most) {
+        if (map.size() >= most) {
+            map.clear();
+        }
+    }
+
+    /** While one asks for somebody, others who are he do not wait longer than he is trusted: the database may be away. */
     private Optional<Caller> askAgain(Known lately, String name, byte[] hash) throws SQLException {
-        if (lately.isFresh()) {
+        if (isLately(lately.since)) {
             return Optional.of(lately.caller);
         }
-        lately.asking.lock();
+        requireAnswering();
+        boolean first;
         try {
-            if (!lately.isFresh()) {
-                long since = System.nanoTime();
-                Optional<Caller> found = ask(hash);
+            first = lately.asking.tryLock(TRUST.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Problem(503, "the server stops");
+        }
+        if (!first) {
+            throw new Problem(503, "the database does not answer: try again");
+        }
+        try {
+            if (!isLately(lately.since)) {
+                long since = nanos.getAsLong();
+                Optional<Found> found = ask(hash);
                 if (found.isEmpty()) {
                     known.remove(name);
-                    return found;
+                    return Optional.empty();
                 }
-                lately.caller = found.get();
+                lately.caller = found.get().caller;
                 lately.since = since;
             }
             return Optional.of(lately.caller);
@@ -190,20 +237,34 @@ public final class ApiKeys implements Guard {
         }
     }
 
-    private Optional<Caller> ask(byte[] hash) throws SQLException {
+    /** Whoever asks while the database is known not to answer is told so, and does not try it himself. */
+    private void requireAnswering() throws SQLException {
+        Failure last = failure;
+        if (last != null && isLately(last.since)) {
+            throw last.why;
+        }
+    }
+
+    private Optional<Found> ask(byte[] hash) throws SQLException {
+        requireAnswering();
         try (Connection connection = source.getConnection();
                 PreparedStatement call = connection.prepareStatement(
                         "select id, name, verbs, topics, groups from " + schema + ".find_api_key(?)")) {
             call.setBytes(1, hash);
             try (ResultSet row = call.executeQuery()) {
                 return row.next()
-                        ? Optional.of(new Caller(
-                                "key " + row.getInt(1) + " (" + row.getString(2) + ")",
-                                verbs(row.getArray(3)),
-                                row.getString(4),
-                                row.getString(5)))
+                        ? Optional.of(new Found(
+                                row.getInt(1),
+                                new Caller(
+                                        "key " + row.getInt(1) + " (" + row.getString(2) + ")",
+                                        verbs(row.getArray(3)),
+                                        row.getString(4),
+                                        row.getString(5))))
                         : Optional.empty();
             }
+        } catch (SQLException e) {
+            failure = new Failure(nanos.getAsLong(), e);
+            throw e;
         }
     }
 
@@ -238,7 +299,7 @@ public final class ApiKeys implements Guard {
                 return row.getBoolean(1);
             }
         } finally {
-            known.clear();
+            known.values().removeIf(its -> its.id == id);
         }
     }
 

@@ -6,12 +6,16 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
 import org.jspecify.annotations.Nullable;
 
 /** A request's body, as it comes. It is refused as soon as it is longer than allowed, or does not come in time: nothing after that is read. */
 final class Body extends InputStream {
+
+    /** How soon it is noticed that it is not to be waited for any more. */
+    private static final Duration STEP = Duration.ofSeconds(1);
 
     private final Content.Source source;
     private Content.@Nullable Chunk chunk;
@@ -23,6 +27,7 @@ final class Body extends InputStream {
     private Duration patience = Duration.ZERO;
     private long deadline;
     private Runnable beforeWaiting = () -> {};
+    private BooleanSupplier stopping = () -> false;
 
     Body(Content.Source source) {
         this.source = source;
@@ -41,8 +46,10 @@ final class Body extends InputStream {
      *
      * @param atATime how long there may be nothing of it
      * @param runBeforeWaiting what is done when there is nothing of it
+     * @param until when it is not waited for any more
      */
-    Body endless(Duration atATime, Runnable runBeforeWaiting) {
+    Body endless(Duration atATime, Runnable runBeforeWaiting, BooleanSupplier until) {
+        stopping = until;
         limit = Long.MAX_VALUE;
         patience = atATime;
         beforeWaiting = () -> {
@@ -115,7 +122,15 @@ final class Body extends InputStream {
         CountDownLatch come = new CountDownLatch(1);
         source.demand(come::countDown);
         try {
-            late = !come.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            boolean here = false;
+            for (long left = deadline - System.nanoTime(); !here && left > 0; left = deadline - System.nanoTime()) {
+                here = come.await(Math.min(left, STEP.toNanos()), TimeUnit.NANOSECONDS);
+                late = !here && stopping.getAsBoolean();
+                if (late) {
+                    throw HttpServer.stops();
+                }
+            }
+            late = !here;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while a body came");

@@ -34,6 +34,11 @@ record Caller(String name, Set<Verb> verbs, String topics, String groups) {
         return verbs.contains(verb) && fits(topics, topic) && (!ofGroups || fits(groups, group));
     }
 
+    /** Whether a group is one of his. */
+    boolean sees(String group) {
+        return fits(groups, group);
+    }
+
     private static boolean fits(String pattern, @Nullable String name) {
         if (pattern.equals("*")) {
             return true;

@@ -2,6 +2,7 @@ package dev.trunkline.server.http;
 
 import dev.trunkline.DeadLetter;
 import dev.trunkline.DeadLetters;
+import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.Priority;
 import dev.trunkline.Trunkline;
 import dev.trunkline.server.Output;
@@ -107,6 +108,7 @@ final class DeadLetterRoutes {
     private void list(Exchange exchange) throws Exception {
         int limit = (int) exchange.number(Page.LIMIT);
         DeadLetters letters = letters(exchange);
+        exchange.share().take(Room.PAGE);
         List<Letter> found = new ArrayList<>();
         long after = exchange.number(Page.AFTER);
         long bytes = 0;
@@ -119,6 +121,7 @@ final class DeadLetterRoutes {
                 bytes += letter.payload().length;
             }
         } while (!some.isEmpty() && found.size() < limit && bytes < MOST_BYTES);
+        exchange.share().take(Room.TOLD * bytes);
         boolean more = !letters.list(after, 1).isEmpty();
         exchange.answer(Route.OK, new Page<>(found, more ? "" + after : null));
     }
@@ -152,11 +155,15 @@ final class DeadLetterRoutes {
         DeadLetters letters = letters(exchange);
         DeadLetter letter = letter(exchange, letters);
         Optional<Messages.Content> content = Messages.Content.of(edit.payload, edit.text, edit.base64);
-        Map<String, String> headers = edit.headers == null ? letter.headers() : Messages.checked(edit.headers);
+        Map<String, String> headers = edit.headers == null ? letter.headers() : Said.headers(edit.headers);
         String type = edit.contentType != null
-                ? edit.contentType
+                ? Messages.contentType(edit.contentType)
                 : content.map(Messages.Content::type).orElse(letter.contentType());
-        letters.edit(letter.id(), content.map(Messages.Content::bytes).orElse(letter.payload()), type, headers);
+        try {
+            letters.edit(letter.id(), content.map(Messages.Content::bytes).orElse(letter.payload()), type, headers);
+        } catch (PayloadTooLargeException e) {
+            throw Problem.tooLarge(e, edit.text != null ? "text" : edit.base64 != null ? "base64" : "payload");
+        }
         exchange.answer(Route.OK, Letter.of(letter(exchange, letters)));
     }
 

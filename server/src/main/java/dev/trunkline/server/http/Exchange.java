@@ -12,10 +12,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
-import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Fields;
@@ -23,12 +23,19 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.databind.ObjectWriter;
 
 /** A request and its answer. */
 final class Exchange {
 
     static final String JSON = "application/json";
     static final String LINES = "application/x-ndjson";
+
+    /** Leaves where it is written to, and what is not written yet, to who knows whether that is all. */
+    private static final ObjectWriter WHOLE = Json.MAPPER
+            .writer()
+            .withoutFeatures(StreamWriteFeature.AUTO_CLOSE_TARGET, StreamWriteFeature.FLUSH_PASSED_TO_STREAM);
 
     private static final long MOST_DISCARDED = 1024 * 1024;
     private static final Duration LONGEST = Duration.ofSeconds(30);
@@ -39,16 +46,19 @@ final class Exchange {
     private final Response response;
     private final long mostBytes;
     private final Body body;
+    private final Room.Share share;
     private Map<String, String> path = Map.of();
+    private Caller caller = Caller.ANYBODY;
     private Leave leave = () -> true;
     private @Nullable Noting noting;
     private @Nullable Fields query;
 
-    Exchange(Request request, Response response, long mostBytes) {
+    Exchange(Request request, Response response, long mostBytes, Room.Share share) {
         this.request = request;
         this.response = response;
         this.mostBytes = mostBytes;
         this.body = new Body(request);
+        this.share = share;
     }
 
     /** What is asked for is known. */
@@ -63,8 +73,14 @@ final class Exchange {
         boolean holds() throws SQLException;
     }
 
-    void allow(Leave asLongAs) {
+    void allow(Caller who, Leave asLongAs) {
+        caller = who;
         leave = asLongAs;
+    }
+
+    /** Who asks. */
+    Caller caller() {
+        return caller;
     }
 
     /** Whether the caller may still do it: what he shows is good for a while, and may be revoked. To be asked by what takes long. */
@@ -130,6 +146,23 @@ final class Exchange {
     Optional<String> header(String name) {
         HttpField field = request.getHeaders().getField(name);
         return Optional.ofNullable(field).map(HttpField::getValue);
+    }
+
+    /** A header that means one thing: given twice, it is refused. */
+    Optional<String> single(String name) {
+        List<String> values = request.getHeaders().getValuesList(name);
+        Problem.require(values.size() <= 1, name, "it is given twice");
+        return values.stream().findFirst();
+    }
+
+    /** The memory that it may take. */
+    Room.Share share() {
+        return share;
+    }
+
+    /** How long a body, or a line of one, may be. */
+    long mostBytes() {
+        return mostBytes;
     }
 
     /** Refuses what a route does not know: a misspelt name would be passed over else. */
@@ -198,9 +231,11 @@ final class Exchange {
 
     /** The body, as far as it may go. */
     private InputStream body() {
-        if (request.getLength() > mostBytes) {
+        long length = request.getLength();
+        if (length > mostBytes) {
             throw Body.tooLong(mostBytes);
         }
+        share.take(Room.HEARD * (length < 0 ? mostBytes : length));
         return body.limited(mostBytes, LONGEST);
     }
 
@@ -225,9 +260,10 @@ final class Exchange {
      * The body, however long it is. Whoever reads it keeps none of it.
      *
      * @param beforeWaiting what is done when nothing of it is there
+     * @param until when it is not waited for any more
      */
-    InputStream endlessBody(Runnable beforeWaiting) {
-        return body.endless(LONGEST_SILENCE, beforeWaiting);
+    InputStream endlessBody(Runnable beforeWaiting, BooleanSupplier until) {
+        return body.endless(LONGEST_SILENCE, beforeWaiting, until);
     }
 
     /** Is told what a body says, before anything is done about it. */
@@ -294,16 +330,19 @@ final class Exchange {
         if (value == null) {
             return;
         }
-        answer(status, JSON, Json.MAPPER.writeValueAsBytes(value));
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, JSON);
+        Outlet out = new Outlet(request, response);
+        WHOLE.writeValue(out, value);
+        out.close();
     }
 
     void answer(int status, String contentType, byte[] bytes) throws IOException {
         response.setStatus(status);
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
         response.getHeaders().put(HttpHeader.CONTENT_LENGTH, bytes.length);
-        try (OutputStream out = Content.Sink.asOutputStream(response)) {
-            out.write(bytes);
-        }
+        Outlet out = new Outlet(request, response);
+        out.write(bytes);
+        out.close();
     }
 
     void header(HttpHeader name, String value) {
@@ -315,7 +354,7 @@ final class Exchange {
         response.setStatus(200);
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
-        return Content.Sink.asOutputStream(response);
+        return new Outlet(request, response);
     }
 
     boolean isAnswered() {

@@ -46,7 +46,7 @@ final class GroupRoutes {
                                 "GET",
                                 "/v1/topics/{topic}/messages/{id}/audit",
                                 Verb.READ,
-                                "tells which groups have handled a message, and who is missing",
+                                "tells which groups, of those that the caller may see, have handled a message, and who is missing",
                                 this::audit)
                         .answers(Route.OK, Audited.class));
     }
@@ -160,6 +160,14 @@ final class GroupRoutes {
         if (move.partition != null && (dry || !force)) {
             throw Problem.of("partition", "one partition is moved by force only, and without a dry run");
         }
+        if (move.partition != null) {
+            int partitions = trunkline
+                    .topics()
+                    .find(place.topic())
+                    .orElseThrow(place::isNot)
+                    .partitions();
+            Said.within(0, partitions - 1L, "partition", move.partition);
+        }
         List<ConsumerGroupAdmin.Moved> moved;
         if (dry) {
             moved = admin.planSeek(place.group(), place.topic(), to);
@@ -201,6 +209,10 @@ final class GroupRoutes {
     record Audited(List<ConsumerGroupAdmin.Handled> groups) {}
 
     private void audit(Exchange exchange) throws Exception {
-        exchange.answer(Route.OK, new Audited(admin.audit(exchange.path("topic"), exchange.number("id"))));
+        exchange.answer(
+                Route.OK,
+                new Audited(admin.audit(exchange.path("topic"), exchange.number("id")).stream()
+                        .filter(its -> exchange.caller().sees(Place.shown(its.group())))
+                        .toList()));
     }
 }

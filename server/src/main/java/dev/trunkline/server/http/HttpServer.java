@@ -36,6 +36,9 @@ public final class HttpServer implements AutoCloseable {
     static final String PROBLEM = "application/problem+json";
     private static final String BEARER = "bearer ";
     private static final Duration IDLE = Duration.ofSeconds(90);
+    /** How long the headers of a request may take. */
+    private static final Duration HEADERS = Duration.ofSeconds(30);
+
     private static final Duration STOP = Duration.ofSeconds(20);
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
     private static final int MOST_MESSAGES = 10_000;
@@ -50,6 +53,10 @@ public final class HttpServer implements AutoCloseable {
     private final Readers readers = new Readers();
     private final Optional<Guard> guard;
     private final Rates rates;
+    private final OpenRequests open;
+    /** Half of the memory. */
+    private final Room room = new Room(Runtime.getRuntime().maxMemory() / 2);
+
     private final Optional<Decisions> decisions;
     private final long mostBytes;
     private volatile boolean stopping;
@@ -72,6 +79,7 @@ public final class HttpServer implements AutoCloseable {
         this.guard = keys.map(its -> jwt.map(its::or).orElse(its));
         this.decisions = decisions;
         this.rates = new Rates(options.requestsPerSecond());
+        this.open = new OpenRequests(options.openRequests());
         this.mostBytes = options.mostBytes();
         this.pulls = new PullRoutes(trunkline, LONGEST_WAIT, () -> stopping);
         this.router = new Router(routes(trunkline, keys));
@@ -82,6 +90,7 @@ public final class HttpServer implements AutoCloseable {
         this.connector = connector(options);
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, connector));
+        server.addBean(new Dawdlers(connector, HEADERS, System::nanoTime));
         server.setHandler(new GracefulHandler(new RequestMeter(new Front(), monitoring)));
         server.setErrorHandler(this::refuseUnread);
         server.setStopTimeout(STOP.toMillis());
@@ -122,7 +131,15 @@ public final class HttpServer implements AutoCloseable {
                 .answers(Route.OK, Status.class));
         Readiness readiness = new Readiness(() -> trunkline.topics().find(""), System::nanoTime);
         routes.add(Route.open("GET", "/ready", "tells whether it can serve: its database answers", exchange -> {
-                    readiness.require();
+                    if (stopping) {
+                        throw stops();
+                    }
+                    try {
+                        readiness.require();
+                    } catch (RuntimeException e) {
+                        log.debug("not ready", e);
+                        throw new Problem(503, "the database does not answer");
+                    }
                     up(exchange);
                 })
                 .answers(Route.OK, Status.class));
@@ -145,6 +162,10 @@ public final class HttpServer implements AutoCloseable {
     }
 
     record Status(String status) {}
+
+    static Problem stops() {
+        return new Problem(503, "the server stops: ask another one, or later");
+    }
 
     private static void up(Exchange exchange) throws IOException {
         exchange.answer(Route.OK, new Status("UP"));
@@ -189,8 +210,9 @@ public final class HttpServer implements AutoCloseable {
     private final class Front extends Handler.Abstract {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {
-            Exchange exchange = new Exchange(request, response, mostBytes);
-            try {
+            Room.Share share = room.new Share();
+            Exchange exchange = new Exchange(request, response, mostBytes, share);
+            try (share) {
                 secure(response);
                 serve(exchange);
                 callback.succeeded();
@@ -217,7 +239,16 @@ public final class HttpServer implements AutoCloseable {
         Caller caller = monitoring.isOf(route)
                 ? readers.authorize(exchange, () -> authorize(exchange, verb))
                 : authorize(exchange, verb);
-        exchange.allow(() -> caller(exchange).may(verb, exchange));
+        exchange.allow(caller, () -> caller(exchange).may(verb, exchange));
+        open.begin(caller.name());
+        try {
+            serve(exchange, route, verb, caller);
+        } finally {
+            open.end(caller.name());
+        }
+    }
+
+    private void serve(Exchange exchange, Route route, Verb verb, Caller caller) throws Exception {
         exchange.requireKnown(route.query());
         if (decisions.isPresent() && verb == Verb.ADMIN && !route.method().equals("GET")) {
             decisions.get().noteBefore(exchange, caller, route);
@@ -242,7 +273,7 @@ public final class HttpServer implements AutoCloseable {
         if (guard.isEmpty()) {
             return Caller.ANYBODY;
         }
-        String header = exchange.header("Authorization").orElse("");
+        String header = exchange.single("Authorization").orElse("");
         if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
             throw new Problem(401, "say who you are: Authorization: Bearer KEY");
         }
@@ -280,29 +311,44 @@ public final class HttpServer implements AutoCloseable {
         }
         try {
             exchange.discardBody();
-            switch (problem.status()) {
-                case 401 -> exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
-                case 405 -> exchange.header(HttpHeader.ALLOW, problem.allowed());
-                case 429, 503 -> exchange.header(HttpHeader.RETRY_AFTER, "1");
-                default -> {}
-            }
-            exchange.answer(problem.status(), PROBLEM, Json.MAPPER.writeValueAsBytes(problem.document()));
+            tell(exchange, problem);
             callback.succeeded();
         } catch (IOException gone) {
             callback.failed(gone);
         }
     }
 
-    /** What could not even be read as a request. */
+    private static void tell(Exchange exchange, Problem problem) throws IOException {
+        switch (problem.status()) {
+            case 401 -> exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
+            case 405 -> exchange.header(HttpHeader.ALLOW, problem.allowed());
+            case 429, 503 -> exchange.header(HttpHeader.RETRY_AFTER, "1");
+            default -> {}
+        }
+        exchange.answer(problem.status(), PROBLEM, Json.MAPPER.writeValueAsBytes(problem.document()));
+    }
+
+    /** What the library refuses: what could not even be read as a request, or comes while the server stops. */
     private boolean refuseUnread(Request request, Response response, Callback callback) {
         int status = response.getStatus() < 400 ? 400 : response.getStatus();
-        Exchange exchange = new Exchange(request, response, mostBytes);
+        Problem problem = switch (status) {
+            case 408 -> new Problem(status, "the request did not come in time");
+            case 414 -> new Problem(status, "the address is too long: it has 16 KiB with the headers");
+            case 417 -> new Problem(status, "nothing but 100-continue can be expected");
+            case 431 -> new Problem(status, "the headers are longer than " + HEADER_BYTES + " bytes");
+            case 503 -> stops();
+            default ->
+                new Problem(
+                        status,
+                        status < 500
+                                ? "the request can not be read"
+                                : "this is a mistake of the server: its log says more");
+        };
+        Exchange exchange = new Exchange(request, response, mostBytes, room.new Share());
         try {
+            secure(response);
             exchange.header(HttpHeader.CONNECTION, "close");
-            exchange.answer(
-                    status,
-                    PROBLEM,
-                    Json.MAPPER.writeValueAsBytes(new Problem(status, "the request can not be read").document()));
+            tell(exchange, problem);
             callback.succeeded();
         } catch (IOException gone) {
             callback.failed(gone);

@@ -6,6 +6,7 @@ import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
@@ -68,9 +69,7 @@ final class Json {
         if (e.getCause() instanceof IOException) {
             return Problem.badRequest("the body did not come to its end");
         }
-        String field = e instanceof DatabindException databind
-                ? databind.getPath().stream().map(Json::name).collect(Collectors.joining())
-                : "";
+        String field = field(e);
         String detail = e.getOriginalMessage()
                 .replaceAll("\\(for [^)]*\\)|`?(java|dev|tools)\\.[\\w.$]*`?", "")
                 .strip();
@@ -81,6 +80,18 @@ final class Json {
         return e.getLocation() == null
                 ? problem
                 : problem.with("line", e.getLocation().getLineNr());
+    }
+
+    private static String field(JacksonException e) {
+        if (e instanceof DatabindException databind) {
+            return databind.getPath().stream().map(Json::name).collect(Collectors.joining());
+        }
+        if (e instanceof InputCoercionException number && number.processor() != null) {
+            String pointer =
+                    number.processor().streamReadContext().pathAsPointer().toString();
+            return pointer.substring(1).replace('/', '.');
+        }
+        return "";
     }
 
     private static String name(JacksonException.Reference reference) {

@@ -1,11 +1,15 @@
 package dev.trunkline.server.http;
 
 import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.KeySourceException;
 import com.nimbusds.jose.jwk.source.JWKSource;
 import com.nimbusds.jose.jwk.source.JWKSourceBuilder;
+import com.nimbusds.jose.jwk.source.RateLimitReachedException;
 import com.nimbusds.jose.proc.BadJOSEException;
+import com.nimbusds.jose.proc.DefaultJOSEObjectTypeVerifier;
+import com.nimbusds.jose.proc.JOSEObjectTypeVerifier;
 import com.nimbusds.jose.proc.JWSVerificationKeySelector;
 import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jwt.JWTClaimsSet;
@@ -13,6 +17,7 @@ import com.nimbusds.jwt.proc.DefaultJWTClaimsVerifier;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
 import java.net.MalformedURLException;
 import java.text.ParseException;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -33,15 +38,25 @@ final class JwtGuard implements Guard {
     private static final Set<JWSAlgorithm> ALGORITHMS =
             Set.of(JWSAlgorithm.RS256, JWSAlgorithm.PS256, JWSAlgorithm.ES256);
 
+    /** So long keys are good that can not be fetched again. */
+    private static final Duration OUTAGE = Duration.ofHours(1);
+    /** A plain one, and an access token as RFC 9068 has it; null: it does not say. */
+    private static final JOSEObjectTypeVerifier<SecurityContext> TYPES =
+            new DefaultJOSEObjectTypeVerifier<>(JOSEObjectType.JWT, new JOSEObjectType("at+jwt"), null);
+
     private final DefaultJWTProcessor<SecurityContext> processor = new DefaultJWTProcessor<>();
 
     JwtGuard(ServerOptions.Issuer issuer) {
         JWKSource<SecurityContext> keys;
         try {
-            keys = JWKSourceBuilder.create(issuer.keys().toURL()).retrying(true).build();
+            keys = JWKSourceBuilder.create(issuer.keys().toURL())
+                    .retrying(true)
+                    .outageTolerant(OUTAGE.toMillis())
+                    .build();
         } catch (MalformedURLException e) {
             throw new IllegalArgumentException("\"" + issuer.keys() + "\" is no address of keys", e);
         }
+        processor.setJWSTypeVerifier(TYPES);
         processor.setJWSKeySelector(new JWSVerificationKeySelector<>(ALGORITHMS, keys));
         processor.setJWTClaimsSetVerifier(new DefaultJWTClaimsVerifier<>(
                 issuer.audience(),
@@ -49,11 +64,23 @@ final class JwtGuard implements Guard {
                 Set.of("sub", "exp")));
     }
 
+    /** Whether the keys could not be fetched when that was tried last. */
+    private volatile boolean away;
+
     @Override
     public Optional<Caller> find(String token) {
         try {
-            return Optional.of(caller(processor.process(token, null)));
+            Caller caller = caller(processor.process(token, null));
+            away = false;
+            return Optional.of(caller);
+        } catch (RateLimitReachedException e) {
+            // They were fetched a moment ago, and the one that this token names was not among them.
+            if (away) {
+                throw new Problem(503, "the issuer's keys can not be fetched: try again");
+            }
+            return Optional.empty();
         } catch (KeySourceException e) {
+            away = true;
             log.warn("the keys of JWTs can not be fetched: {}", e.getMessage());
             throw new Problem(503, "the issuer's keys can not be fetched: try again");
         } catch (ParseException | BadJOSEException | JOSEException e) {

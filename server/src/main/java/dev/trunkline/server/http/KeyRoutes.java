@@ -1,7 +1,6 @@
 package dev.trunkline.server.http;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 final class KeyRoutes {
 
     private static final String KEYS = "/v1/keys";
-    private static final int LONGEST = 255;
     private static final Duration LONGEST_TIME = Duration.ofDays(10_000);
 
     private final ApiKeys keys;
@@ -59,23 +57,12 @@ final class KeyRoutes {
                         wish.verbs,
                         checked("topics", wish.topics == null ? "*" : wish.topics),
                         checked("groups", wish.groups == null ? "*" : wish.groups),
-                        wish.expiresIn == null ? null : Instant.now().plus(checked(wish.expiresIn))));
+                        wish.expiresIn == null ? null : Said.positive(LONGEST_TIME, "expiresIn", wish.expiresIn)));
     }
 
     private static String checked(String field, String text) {
-        boolean strange = text.codePoints()
-                .anyMatch(c -> Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE);
-        if (text.isBlank() || text.length() > LONGEST || strange) {
-            throw Problem.of(field, "it has 1 to " + LONGEST + " characters, none of them a control character");
-        }
-        return text;
-    }
-
-    private static Duration checked(Duration expiresIn) {
-        if (expiresIn.isNegative() || expiresIn.isZero() || expiresIn.compareTo(LONGEST_TIME) > 0) {
-            throw Problem.of("expiresIn", "a key is good for some time, up to " + LONGEST_TIME + ", or for ever");
-        }
-        return expiresIn;
+        Problem.require(!text.isBlank(), field, "it is empty");
+        return Said.name(field, text);
     }
 
     private void revoke(Exchange exchange) throws Exception {

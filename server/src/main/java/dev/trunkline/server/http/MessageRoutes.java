@@ -3,6 +3,7 @@ package dev.trunkline.server.http;
 import dev.trunkline.Log;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Message;
+import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.Priority;
 import dev.trunkline.Publisher;
 import dev.trunkline.Receipt;
@@ -15,7 +16,10 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.MappingIterator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.ObjectReader;
 
 /** Messages: publishing them in three ways, reading the log, following it. */
 final class MessageRoutes {
@@ -32,11 +36,21 @@ final class MessageRoutes {
             Parameter.word("from", "where to begin: now, if nothing is said", List.of("now", "beginning"));
 
     private static final String LAST_EVENT_ID = "Last-Event-ID";
+    private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+    private static final Parameter IDEMPOTENCY =
+            Parameter.text(IDEMPOTENCY_KEY, "a request that is repeated with the same one is one");
+    private static final Parameter LAST_EVENT =
+            Parameter.text(LAST_EVENT_ID, "the id of the last event that came: from where the last stream had come");
+    /** Between the key of a request and the number of a message: no header has it, so no other request has the same. */
+    private static final char OF = '\n';
 
     /** So many lines are published together, and so many bytes of them are kept at most. */
     private static final int LINES_AT_ONCE = 500;
 
     private static final long BYTES_AT_ONCE = 1L << 20;
+    /** Of several that follow each other. */
+    private static final ObjectReader LINE =
+            Json.MAPPER.readerFor(Messages.NewMessage.class).without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
     /** How soon a stream notices that it is to end. */
     private static final Duration STEP = Duration.ofSeconds(1);
 
@@ -64,8 +78,9 @@ final class MessageRoutes {
                                 "POST",
                                 MESSAGES,
                                 Verb.PUBLISH,
-                                "publishes a message, several that go together, or any number line by line; header Idempotency-Key: a repeated request is one",
+                                "publishes a message, several that go together, or any number line by line",
                                 this::publish)
+                        .header(IDEMPOTENCY, TraceContext.HEADER)
                         .takes(OneOrMore.of(Messages.NewMessage.class))
                         .takes(Exchange.LINES, Messages.NewMessage.class)
                         .answers(Route.CREATED, Accepted.class),
@@ -76,9 +91,10 @@ final class MessageRoutes {
                                 "GET",
                                 "/v1/topics/{topic}/tail",
                                 Verb.READ,
-                                "follows a topic: an event for each message; header Last-Event-ID: from where the last one had come",
+                                "follows a topic: an event for each message",
                                 this::tail)
                         .query(BEGINNING)
+                        .header(LAST_EVENT)
                         .answers(Route.OK, Events.TYPE, Messages.ReadMessage.class));
     }
 
@@ -86,9 +102,11 @@ final class MessageRoutes {
      * What was published.
      *
      * @param published how many
+     * @param duplicates how many of these were there before, by their idempotency keys
      * @param messages where they are; null if they came line by line
      */
-    record Accepted(long published, @Nullable List<Messages.Published> messages) {}
+    record Accepted(
+            long published, long duplicates, @Nullable List<Messages.Published> messages) {}
 
     /**
      * A part of the log.
@@ -111,18 +129,54 @@ final class MessageRoutes {
             throw Problem.badRequest("more than " + mostAtOnce + " messages at once: send several requests, or lines");
         }
         String topic = exchange.path("topic");
-        Optional<String> idempotency = exchange.header("Idempotency-Key");
+        Optional<String> idempotency = idempotencyKey(exchange);
         TraceContext trace = TraceContext.of(exchange);
         List<Message> messages = new ArrayList<>();
         for (int i = 0; i < wishes.size(); i++) {
-            messages.add(trace.onto(message(wishes.get(i), topic, i, wishes.size() == 1 ? "" : ":" + i, idempotency)));
+            messages.add(
+                    trace.onto(message(wishes.get(i), topic, i, wishes.size() == 1 ? "" : "" + OF + i, idempotency)));
         }
-        List<Receipt> receipts = publisher.publishAll(messages);
+        List<Receipt> receipts = publish(messages, 0, wishes);
         exchange.answer(
                 Route.CREATED,
                 new Accepted(
                         receipts.size(),
+                        duplicates(receipts),
                         receipts.stream().map(Messages.Published::of).toList()));
+    }
+
+    private static Optional<String> idempotencyKey(Exchange exchange) {
+        return exchange.single(IDEMPOTENCY_KEY).map(key -> {
+            Problem.require(!key.isBlank(), IDEMPOTENCY_KEY, "it is empty: leave it out, or use another");
+            return key;
+        });
+    }
+
+    private static long duplicates(List<Receipt> receipts) {
+        return receipts.stream().filter(Receipt::duplicate).count();
+    }
+
+    /**
+     * Publishes messages.
+     *
+     * @param first the number of the first
+     * @param wishes what they were made of
+     */
+    private List<Receipt> publish(List<Message> messages, long first, List<Messages.@Nullable NewMessage> wishes) {
+        try {
+            return publisher.publishAll(messages);
+        } catch (PayloadTooLargeException e) {
+            int largest = 0;
+            for (int i = 1; i < messages.size(); i++) {
+                largest = bytes(messages.get(i)) > bytes(messages.get(largest)) ? i : largest;
+            }
+            Messages.NewMessage wish = wishes.get(largest);
+            throw Problem.tooLarge(e, wish == null ? "payload" : wish.field()).with("message", first + largest);
+        }
+    }
+
+    private static int bytes(Message message) {
+        return message.payload() instanceof byte[] bytes ? bytes.length : 0;
     }
 
     /** @param suffix makes the request's idempotency key one of this message */
@@ -134,7 +188,7 @@ final class MessageRoutes {
             }
             Message message = wish.of(topic);
             return idempotency.isPresent() && wish.idempotencyKey() == null
-                    ? message.withIdempotencyKey(idempotency.get() + suffix)
+                    ? message.withIdempotencyKey(Messages.idempotencyKey(IDEMPOTENCY_KEY, idempotency.get() + suffix))
                     : message;
         } catch (Problem e) {
             throw e.with("message", index);
@@ -145,11 +199,14 @@ final class MessageRoutes {
     private void publishLines(Exchange exchange) throws Exception {
         Lines waiting = new Lines(exchange);
         long line = 0;
-        try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish), BYTES_AT_ONCE);
-                MappingIterator<Messages.NewMessage> lines =
-                        Json.MAPPER.readerFor(Messages.NewMessage.class).readValues((InputStream) in)) {
-            while (lines.hasNextValue()) {
-                waiting.add(lines.nextValue(), line, in.count());
+        try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish, stopping), exchange.mostBytes());
+                JsonParser lines = Json.MAPPER.createParser((InputStream) in)) {
+            for (JsonToken next = lines.nextToken(); next != null; next = lines.nextToken()) {
+                if (next != JsonToken.START_OBJECT) {
+                    throw Problem.badRequest("a line is a JSON object, a message")
+                            .with("message", line);
+                }
+                waiting.add(LINE.readValue(lines), line, in.count());
                 line++;
                 in.begin();
             }
@@ -161,7 +218,7 @@ final class MessageRoutes {
                     .map(problem -> (RuntimeException) problem.with("published", waiting.published))
                     .orElse(e);
         }
-        exchange.answer(Route.CREATED, new Accepted(waiting.published, null));
+        exchange.answer(Route.CREATED, new Accepted(waiting.published, waiting.duplicates, null));
     }
 
     /** Lines that have come and are not published yet. They are published when there are enough, or no more is there. */
@@ -171,22 +228,27 @@ final class MessageRoutes {
         private final Optional<String> idempotency;
         private final TraceContext trace;
         private final List<Message> waiting = new ArrayList<>();
+        private final List<Messages.@Nullable NewMessage> wishes = new ArrayList<>();
         private long bytesBefore;
+        private long bytesSoFar;
         private long published;
+        private long duplicates;
 
         private Lines(Exchange exchange) {
             this.exchange = exchange;
             this.topic = exchange.path("topic");
-            this.idempotency = exchange.header("Idempotency-Key");
+            this.idempotency = idempotencyKey(exchange);
             this.trace = TraceContext.of(exchange);
         }
 
         /** @param bytes that have come up to its end */
-        void add(Messages.@Nullable NewMessage wish, long line, long bytes) {
-            waiting.add(trace.onto(message(wish, topic, line, ":" + line, idempotency)));
+        void add(Messages.NewMessage wish, long line, long bytes) {
+            bytesSoFar = bytes;
+            waiting.add(trace.onto(message(wish, topic, line, "" + OF + line, idempotency)));
+            wishes.add(wish);
+            exchange.share().take(Room.HEARD * (bytes - bytesBefore));
             if (waiting.size() >= LINES_AT_ONCE || bytes - bytesBefore >= BYTES_AT_ONCE) {
                 publish();
-                bytesBefore = bytes;
             }
         }
 
@@ -196,10 +258,15 @@ final class MessageRoutes {
             }
             exchange.requireStillAllowed();
             if (stopping.getAsBoolean()) {
-                throw new Problem(503, "the server stops: send what is not published to another one, or later");
+                throw HttpServer.stops();
             }
-            published += publisher.publishAll(waiting).size();
+            List<Receipt> receipts = MessageRoutes.this.publish(waiting, published, wishes);
+            published += receipts.size();
+            duplicates += duplicates(receipts);
             waiting.clear();
+            wishes.clear();
+            bytesBefore = bytesSoFar;
+            exchange.share().take(0);
         }
     }
 
@@ -208,10 +275,16 @@ final class MessageRoutes {
         int partition = (int) exchange.number(PARTITION);
         Priority priority = exchange.text(PRIORITY).map(Priority::valueOf).orElse(Priority.NORMAL);
         long from = exchange.text(FROM).isPresent() ? exchange.number(FROM) : log.first(topic, partition, priority);
+        exchange.share().take(Room.PAGE);
         List<LogMessage> found = log.read(topic, partition, priority, from, (int) exchange.number(Page.LIMIT));
+        exchange.share().take(Room.TOLD * bytes(found));
         exchange.answer(
                 Route.OK,
                 new Excerpt(found.stream().map(Messages.ReadMessage::of).toList(), from + found.size()));
+    }
+
+    private static long bytes(List<LogMessage> messages) {
+        return messages.stream().mapToLong(its -> its.payload().length).sum();
     }
 
     /** Who comes back says where he was, and gets what came since; the last few again, if he was cut off in the midst of them. */
@@ -229,8 +302,14 @@ final class MessageRoutes {
         }
         try (Events events = new Events(exchange, tail.position())) {
             long quiet = 0;
+            // After much there may be as much again. Who waits for what is yet to be published gets little at a time.
+            boolean behind = position.isPresent() || !fromNow;
             while (!stopping.getAsBoolean()) {
+                exchange.share().take(behind ? Room.PAGE : 0);
                 List<LogMessage> messages = tail.poll(STEP);
+                long bytes = bytes(messages);
+                behind = bytes >= BYTES_AT_ONCE;
+                exchange.share().take(behind ? Room.TOLD * bytes : 0);
                 if (!exchange.isStillAllowed()) {
                     return;
                 }

@@ -13,6 +13,7 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /** Messages as they are said and told. */
@@ -21,7 +22,21 @@ final class Messages {
     private static final String TEXT = "text/plain";
     private static final String BYTES = "application/octet-stream";
 
+    private static final int LONGEST_TEXT = 1_024;
+    private static final int LONGEST_TYPE = 255;
+    private static final Duration LONGEST_DELAY = Duration.ofDays(36_500);
+    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
+
     private Messages() {}
+
+    static String contentType(String type) {
+        return Said.word("contentType", type, LONGEST_TYPE);
+    }
+
+    /** @param field where it was said */
+    static String idempotencyKey(String field, String key) {
+        return Said.word(field, key, LONGEST_TEXT);
+    }
 
     /**
      * A message that is to be published. What it says is one of three.
@@ -46,15 +61,15 @@ final class Messages {
         Message of(String topic) {
             Content content = content();
             Message message = Message.of(topic, content.bytes())
-                    .withContentType(contentType == null ? content.type() : contentType);
+                    .withContentType(contentType == null ? content.type() : Messages.contentType(contentType));
             if (key != null) {
-                message = message.withKey(key);
+                message = message.withKey(Said.text("key", key, LONGEST_TEXT));
             }
             if (headers != null) {
-                message = message.withHeaders(checked(headers));
+                message = message.withHeaders(Said.headers(headers));
             }
             if (correlationId != null) {
-                message = message.withCorrelationId(correlationId);
+                message = message.withCorrelationId(Said.text("correlationId", correlationId, LONGEST_TEXT));
             }
             if (priority != null) {
                 message = message.withPriority(priority);
@@ -63,12 +78,20 @@ final class Messages {
                 throw Problem.of("delay", "a message has a delay, or a time at which it is due, not both");
             }
             if (delay != null) {
-                message = message.withDelay(delay);
+                message = message.withDelay(Said.upTo(LONGEST_DELAY, "delay", delay));
             }
             if (deliverAt != null) {
+                Problem.require(!deliverAt.isAfter(LATEST), "deliverAt", "it is a time before the year 10000");
                 message = message.withDeliverAt(deliverAt);
             }
-            return idempotencyKey == null ? message : message.withIdempotencyKey(idempotencyKey);
+            return idempotencyKey == null
+                    ? message
+                    : message.withIdempotencyKey(Messages.idempotencyKey("idempotencyKey", idempotencyKey));
+        }
+
+        /** Where it says what it says. */
+        String field() {
+            return text != null ? "text" : base64 != null ? "base64" : "payload";
         }
 
         private Content content() {
@@ -88,12 +111,20 @@ final class Messages {
                 throw Problem.of("payload", "a message has one of payload (JSON), text and base64");
             }
             if (payload != null) {
-                return Optional.of(new Content(Json.MAPPER.writeValueAsBytes(payload), Exchange.JSON));
+                return Optional.of(new Content(written(payload), Exchange.JSON));
             }
             if (text != null) {
-                return Optional.of(new Content(text.getBytes(StandardCharsets.UTF_8), TEXT));
+                return Optional.of(new Content(Said.whole("text", text).getBytes(StandardCharsets.UTF_8), TEXT));
             }
             return Optional.ofNullable(base64).map(encoded -> new Content(decoded(encoded), BYTES));
+        }
+
+        private static byte[] written(JsonNode payload) {
+            try {
+                return Json.MAPPER.writeValueAsBytes(payload);
+            } catch (JacksonException e) {
+                throw Problem.of("payload", "it can not be written as UTF-8: " + e.getOriginalMessage());
+            }
         }
 
         private static byte[] decoded(String base64) {
@@ -103,13 +134,6 @@ final class Messages {
                 throw Problem.of("base64", "it is not base64: " + e.getMessage());
             }
         }
-    }
-
-    static Map<String, String> checked(Map<String, String> headers) {
-        if (headers.containsValue(null)) {
-            throw Problem.of("headers", "a header has a value");
-        }
-        return headers;
     }
 
     /** A receipt as it is told. */

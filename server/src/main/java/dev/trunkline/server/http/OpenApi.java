@@ -25,6 +25,9 @@ final class OpenApi {
 
     private static final String PROBLEM = "Problem";
 
+    private static final Map<String, Object> RETRY_AFTER =
+            map("description", "of 429 and 503: after how many seconds to try again", "schema", map("type", "integer"));
+
     private final Map<String, Object> schemas = new TreeMap<>();
 
     private OpenApi() {}
@@ -62,7 +65,9 @@ final class OpenApi {
                         route.parts().stream()
                                 .filter(part -> part.startsWith("{"))
                                 .map(OpenApi::inPath),
-                        route.query().stream().map(OpenApi::inQuery))
+                        Stream.concat(
+                                route.query().stream().map(its -> said(its, "query")),
+                                route.headers().stream().map(its -> said(its, "header"))))
                 .toList();
         if (!parameters.isEmpty()) {
             operation.put("parameters", parameters);
@@ -79,6 +84,8 @@ final class OpenApi {
                 map(
                         "description",
                         "what is wrong, by RFC 9457",
+                        "headers",
+                        map("Retry-After", RETRY_AFTER),
                         "content",
                         map(HttpServer.PROBLEM, map("schema", reference(PROBLEM)))));
         operation.put("responses", responses);
@@ -91,7 +98,7 @@ final class OpenApi {
         return map("name", name, "in", "path", "required", true, "schema", map("type", type));
     }
 
-    private static Map<String, Object> inQuery(Parameter parameter) {
+    private static Map<String, Object> said(Parameter parameter, String where) {
         Map<String, Object> schema = map("type", parameter.isNumber() ? "integer" : "string");
         if (parameter.isNumber()) {
             schema.put("minimum", parameter.least());
@@ -100,7 +107,7 @@ final class OpenApi {
         } else if (!parameter.words().isEmpty()) {
             schema.put("enum", parameter.words());
         }
-        return map("name", parameter.name(), "in", "query", "description", parameter.says(), "schema", schema);
+        return map("name", parameter.name(), "in", where, "description", parameter.says(), "schema", schema);
     }
 
     private Map<String, Object> response(Route.Answer answer) {

@@ -59,6 +59,10 @@ final class Problem extends RuntimeException {
         }
     }
 
+    static Problem tooLarge(PayloadTooLargeException e, String field) {
+        return new Problem(HttpStatus.PAYLOAD_TOO_LARGE_413, String.valueOf(e.getMessage())).with("field", field);
+    }
+
     /** One more thing to know. */
     Problem with(String name, Object value) {
         more.put(name, value);

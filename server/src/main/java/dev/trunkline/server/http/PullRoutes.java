@@ -3,6 +3,7 @@ package dev.trunkline.server.http;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.trunkline.Batch;
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.Delivery;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
@@ -27,6 +28,7 @@ final class PullRoutes implements AutoCloseable {
     private static final int LARGEST_BATCH = 10_000;
     private static final int MOST_ATTEMPTS = 1_000;
     private static final Duration LONGEST_DELAY = Duration.ofDays(360);
+    private static final int LONGEST_KEY = 1_024;
 
     static final String GROUP = "/v1/topics/{topic}/groups/{group}";
     private static final String BATCH = GROUP + "/batches/{token}";
@@ -98,18 +100,28 @@ final class PullRoutes implements AutoCloseable {
                                 BATCH + "/extend",
                                 Verb.CONSUME,
                                 "prolongs the lease of a batch, from now on",
-                                this::extend)
+                                exchange -> naming(exchange, this::extend))
                         .takes(Extension.class)
                         .answers(Route.OK, Extended.class));
     }
 
     private Route settling(String what, String says, Route.Action action) {
         return Route.of("POST", BATCH + "/" + what, Verb.CONSUME, says, exchange -> {
-                    action.on(exchange);
+                    naming(exchange, action);
                     told.settled(exchange.path("token"));
                 })
                 .takes(Settlement.class)
                 .answers(Route.OK, Left.class);
+    }
+
+    /** What is refused of a batch is refused for its token, or for the offsets that were named. */
+    private static void naming(Exchange exchange, Route.Action action) throws Exception {
+        try {
+            action.on(exchange);
+        } catch (ConsumerGroupException e) {
+            String why = String.valueOf(e.getMessage());
+            throw new Problem(409, why).with("field", why.startsWith("offset ") ? "offsets" : "token");
+        }
     }
 
     /** @param left offsets of the batch that are neither done nor handed back */
@@ -145,11 +157,13 @@ final class PullRoutes implements AutoCloseable {
             options = options.withStopKey(wish.stopKey);
         }
         if (wish.keys != null) {
-            if (wish.keys.contains(null)) {
-                throw Problem.of("keys", "a key is null");
+            if (wish.keys.isEmpty() || wish.keys.contains(null)) {
+                throw Problem.of("keys", "a group that wants some keys names them, none of them null");
             }
+            wish.keys.forEach(key -> Said.text("keys", key, LONGEST_KEY));
             options = options.withKeys(wish.keys);
         }
+        Said.name("group", exchange.path("group"));
         consumers.make(Place.of(exchange, trunkline), options);
         exchange.answer(Route.NO_CONTENT, null);
     }
@@ -218,9 +232,17 @@ final class PullRoutes implements AutoCloseable {
     /** A key may be revoked while its caller waits: then he does not get what he waited for, and somebody else does. */
     static Optional<Batch<byte[]>> pop(
             Exchange exchange, PullConsumer<byte[]> consumer, int max, Duration lease, Duration wait) throws Exception {
-        Optional<Batch<byte[]>> batch = consumer.pop(max, lease, wait);
-        if (batch.isPresent() && wait.isPositive()) {
+        // What there is may be much; what is waited for is little, and comes when nobody knows.
+        exchange.share().take(Room.BATCH);
+        Optional<Batch<byte[]>> batch = consumer.pop(max, lease, Duration.ZERO);
+        exchange.share().take(Room.TOLD * batch.map(PullRoutes::bytes).orElse(0L));
+        if (batch.isPresent() || wait.isZero()) {
+            return batch;
+        }
+        batch = consumer.pop(max, lease, wait);
+        if (batch.isPresent()) {
             try {
+                exchange.share().take(Room.TOLD * bytes(batch.get()));
                 exchange.requireStillAllowed();
             } catch (RuntimeException e) {
                 consumer.release(batch.get().token());
@@ -228,6 +250,12 @@ final class PullRoutes implements AutoCloseable {
             }
         }
         return batch;
+    }
+
+    private static long bytes(Batch<byte[]> batch) {
+        return batch.deliveries().stream()
+                .mapToLong(its -> its.message().payload().length)
+                .sum();
     }
 
     private void consume(Exchange exchange) throws Exception {

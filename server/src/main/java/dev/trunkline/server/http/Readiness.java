@@ -1,6 +1,8 @@
 package dev.trunkline.server.http;
 
+import dev.trunkline.DatabaseUnavailableException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +26,14 @@ final class Readiness {
 
     /** @throws RuntimeException what the question throws */
     void require() {
-        asking.lock();
+        try {
+            if (!asking.tryLock(TRUST.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new DatabaseUnavailableException("nobody has heard of the database for a while");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw HttpServer.stops();
+        }
         try {
             Answer answer = last;
             if (answer == null || nanos.getAsLong() - answer.at > TRUST.toNanos()) {

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param verb what the caller must be allowed to; empty: everybody is
  * @param says what it does
  * @param query the parameters that it knows; others are refused
+ * @param headers those that it goes by
  * @param bodies what a request may say, by content type
  * @param answers what is answered if all goes well, by status
  */
@@ -23,6 +24,7 @@ record Route(
         Action action,
         String says,
         List<Parameter> query,
+        List<Parameter> headers,
         Map<String, Type> bodies,
         Map<Integer, Answer> answers) {
 
@@ -40,16 +42,20 @@ record Route(
     record Answer(String contentType, Type type) {}
 
     static Route of(String method, String template, Verb verb, String says, Action action) {
-        return new Route(method, template, Optional.of(verb), action, says, List.of(), Map.of(), Map.of());
+        return new Route(method, template, Optional.of(verb), action, says, List.of(), List.of(), Map.of(), Map.of());
     }
 
     /** For everybody. */
     static Route open(String method, String template, String says, Action action) {
-        return new Route(method, template, Optional.empty(), action, says, List.of(), Map.of(), Map.of());
+        return new Route(method, template, Optional.empty(), action, says, List.of(), List.of(), Map.of(), Map.of());
     }
 
     Route query(Parameter... parameters) {
-        return new Route(method, template, verb, action, says, List.of(parameters), bodies, answers);
+        return new Route(method, template, verb, action, says, List.of(parameters), headers, bodies, answers);
+    }
+
+    Route header(Parameter... parameters) {
+        return new Route(method, template, verb, action, says, query, List.of(parameters), bodies, answers);
     }
 
     /** The body is JSON. */
@@ -60,7 +66,7 @@ record Route(
     Route takes(String contentType, Type type) {
         Map<String, Type> more = new LinkedHashMap<>(bodies);
         more.put(contentType, type);
-        return new Route(method, template, verb, action, says, query, more, answers);
+        return new Route(method, template, verb, action, says, query, headers, more, answers);
     }
 
     /** The answer is JSON. */
@@ -71,7 +77,7 @@ record Route(
     Route answers(int status, String contentType, Type type) {
         Map<Integer, Answer> more = new LinkedHashMap<>(answers);
         more.put(status, new Answer(contentType, type));
-        return new Route(method, template, verb, action, says, query, bodies, more);
+        return new Route(method, template, verb, action, says, query, headers, bodies, more);
     }
 
     /** It has no body. */

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param schema the installation's schema there
  * @param mostBytes of a request's body, but for streams
  * @param requestsPerSecond of each caller
+ * @param openRequests of each caller at a time: who waits, and streams, too
  * @param guarded whether callers need a key; if not, whoever can reach it may do everything
  * @param issuer whose JWTs are as good as keys
  */
@@ -26,9 +27,12 @@ public record ServerOptions(
         int port,
         long mostBytes,
         int requestsPerSecond,
+        int openRequests,
         boolean guarded,
         Optional<Issuer> issuer,
         Optional<Tls> tls) {
+
+    private static final int OPEN_REQUESTS = 2_000;
 
     /** For callers on this machine, who need a key, at a port that is free. */
     public static ServerOptions local(Address database, long mostBytes) {
@@ -41,35 +45,43 @@ public record ServerOptions(
                 0,
                 mostBytes,
                 1_000_000,
+                OPEN_REQUESTS,
                 true,
                 Optional.empty(),
                 Optional.empty());
     }
 
+    public ServerOptions withPort(int another) {
+        return with(another, requestsPerSecond, openRequests, guarded, issuer, tls);
+    }
+
     /** The same, with so many requests a second of each caller. */
     public ServerOptions withRequestsPerSecond(int most) {
-        return new ServerOptions(database, directUrl, data, schema, host, port, mostBytes, most, guarded, issuer, tls);
+        return with(port, most, openRequests, guarded, issuer, tls);
+    }
+
+    /** The same, with so many requests of each caller at a time. */
+    public ServerOptions withOpenRequests(int most) {
+        return with(port, requestsPerSecond, most, guarded, issuer, tls);
     }
 
     /** Whoever can reach it may do everything. */
     public ServerOptions unguarded() {
-        return new ServerOptions(
-                database, directUrl, data, schema, host, port, mostBytes, requestsPerSecond, false, issuer, tls);
+        return with(port, requestsPerSecond, openRequests, false, issuer, tls);
     }
 
     public ServerOptions withIssuer(Issuer whose) {
+        return with(port, requestsPerSecond, openRequests, guarded, Optional.of(whose), tls);
+    }
+
+    public ServerOptions withTls(Tls shown) {
+        return with(port, requestsPerSecond, openRequests, guarded, issuer, Optional.of(shown));
+    }
+
+    private ServerOptions with(
+            int at, int perSecond, int atATime, boolean keys, Optional<Issuer> whose, Optional<Tls> shown) {
         return new ServerOptions(
-                database,
-                directUrl,
-                data,
-                schema,
-                host,
-                port,
-                mostBytes,
-                requestsPerSecond,
-                guarded,
-                Optional.of(whose),
-                tls);
+                database, directUrl, data, schema, host, at, mostBytes, perSecond, atATime, keys, whose, shown);
     }
 
     /**

@@ -60,10 +60,11 @@ public final class Service implements AutoCloseable {
             Optional<HikariDataSource> source = options.guarded() ? Optional.of(source(address)) : Optional.empty();
             Optional<ApiKeys> keys = source.map(its -> new ApiKeys(its::getConnection, address.schema()));
             Optional<Decisions> decisions = source.map(its -> new Decisions(its, address.schema()));
-            this.firstKey = keys.isPresent() ? keys.get().createFirst().map(ApiKeys.CreatedKey::key) : Optional.empty();
             this.http = new HttpServer(trunkline, monitoring, keys, decisions, options);
             closers.push(http::close);
             http.start();
+            // Last of all: it is shown once, and a start that fails would show nothing.
+            this.firstKey = keys.isPresent() ? keys.get().createFirst().map(ApiKeys.CreatedKey::key) : Optional.empty();
             String host = options.host();
             this.url = (options.tls().isPresent() ? "https" : "http") + "://"
                     + (host.contains(":") ? "[" + host + "]" : host) + ":" + http.port();

@@ -9,6 +9,7 @@ import dev.trunkline.UnknownTopicException;
 import dev.trunkline.server.topics.TopicSettings;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Topics. */
@@ -16,6 +17,11 @@ final class TopicRoutes {
 
     private static final String TOPICS = "/v1/topics";
     private static final String TOPIC = TOPICS + "/{topic}";
+
+    private static final int MOST_PARTITIONS = 1_024;
+    private static final int MOST_BYTES = 256 << 20;
+    private static final int LEAST_SEGMENT = 8_192;
+    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private final Topics topics;
 
@@ -103,6 +109,7 @@ final class TopicRoutes {
         if (wish.name() == null) {
             throw Problem.of("name", "a topic has a name");
         }
+        check(wish);
         TopicConfiguration plain = wish.semantics() == TopicSemantics.PUB_SUB
                 ? TopicConfiguration.pubSub(wish.name())
                 : TopicConfiguration.queue(wish.name());
@@ -120,8 +127,54 @@ final class TopicRoutes {
         if (wish.name() != null && !wish.name().equals(name)) {
             throw Problem.of("name", "a topic keeps its name");
         }
-        topics.alter(wish.applyTo(find(name)));
+        check(wish);
+        TopicConfiguration now = find(name);
+        forLife("ordering", wish.ordering(), now.ordering());
+        forLife("partitions", wish.partitions(), now.partitions());
+        forLife("lanes", wish.lanes(), now.lanes());
+        forLife("priorityLevels", wish.priorityLevels(), now.priorityLevels());
+        topics.alter(wish.applyTo(now));
         exchange.answer(Route.OK, Topic.of(find(name)));
+    }
+
+    private static void forLife(String field, @Nullable Object wanted, Object now) {
+        Problem.require(
+                wanted == null || wanted.equals(now),
+                field,
+                "a topic has it for life, and it is " + now + ": create another topic and move to it");
+    }
+
+    /** What the database would refuse, by the name of the field. */
+    private static void check(TopicSettings wish) {
+        ifSaid("name", wish.name(), Said::name);
+        ifSaid("namespace", wish.namespace(), Said::name);
+        ifSaid("task", wish.task(), Said::name);
+        ifSaid("partitions", wish.partitions(), (field, count) -> Said.within(1, MOST_PARTITIONS, field, count));
+        ifSaid("lanes", wish.lanes(), (field, count) -> Said.within(1, most(wish.partitions()), field, count));
+        ifSaid("maxPayloadBytes", wish.maxPayloadBytes(), (field, bytes) -> Said.within(1, MOST_BYTES, field, bytes));
+        ifSaid(
+                "segmentBytes",
+                wish.segmentBytes(),
+                (field, bytes) -> Said.within(LEAST_SEGMENT, Long.MAX_VALUE, field, bytes));
+        ifSaid("retention", wish.retention(), TopicRoutes::positive);
+        ifSaid("segmentAge", wish.segmentAge(), TopicRoutes::positive);
+        ifSaid("unheard", wish.unheard(), TopicRoutes::positive);
+        ifSaid("zombieTtl", wish.zombieTtl(), TopicRoutes::positive);
+        ifSaid("hardCap", wish.hardCap(), TopicRoutes::positive);
+    }
+
+    private static long most(@Nullable Integer partitions) {
+        return partitions == null ? MOST_PARTITIONS : partitions;
+    }
+
+    private static void positive(String field, Duration value) {
+        Said.positive(LONGEST, field, value);
+    }
+
+    private static <V> void ifSaid(String field, @Nullable V value, BiConsumer<String, V> check) {
+        if (value != null) {
+            check.accept(field, value);
+        }
     }
 
     private void drop(Exchange exchange) throws Exception {

@@ -13,6 +13,8 @@ record TraceContext(Optional<String> parent, Optional<String> state) {
 
     private static final String PARENT = "traceparent";
     private static final String STATE = "tracestate";
+    static final Parameter HEADER =
+            Parameter.text(PARENT, "the trace that the caller is in, by W3C: messages carry it on");
     private static final Pattern VALID =
             Pattern.compile("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");
     private static final int LONGEST_STATE = 512;

@@ -15,7 +15,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -103,12 +102,7 @@ public final class KeysCommand {
         ApiKeys keys = keys(at);
         Set<Verb> allowed = EnumSet.copyOf(verbs);
         note(at.address(), "keys create", name);
-        CreatedKey created = keys.create(
-                name,
-                allowed,
-                topics,
-                groups,
-                expiresIn == null ? null : Instant.now().plus(expiresIn));
+        CreatedKey created = keys.create(name, allowed, topics, groups, expiresIn);
         PrintWriter out = command.commandLine().getOut();
         if (json) {
             out.println(Output.json(created));

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.trunkline.rig.FaultProxy;
 import dev.trunkline.server.Address;
 import dev.trunkline.server.Cli;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,6 +35,17 @@ class AwayTest {
             Api.Answer away = api.post("/v1/topics/t/messages", "{\"text\": \"a\"}");
             assertThat(away.status()).as(away.toString()).isEqualTo(503);
             assertThat(away.type()).isEqualTo("application/problem+json");
+            assertThat(away.response().headers().firstValue("Retry-After")).isPresent();
+            List<Future<Integer>> all = new ArrayList<>();
+            try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+                for (int i = 0; i < 20; i++) {
+                    String path = i % 2 == 0 ? "/v1/topics" : "/metrics";
+                    all.add(callers.submit(() -> api.get(path).status()));
+                }
+            }
+            assertThat(all).extracting(Future::resultNow).containsOnly(503);
+            String said = api.as(null).get("/ready").text();
+            assertThat(said).contains("the database does not answer").doesNotContain("total=", "FATAL", "onnection");
             line.restore();
             Awaitility.await().until(() -> api.get("/ready").status() == 200);
             assertThat(api.post("/v1/topics/t/messages", "{\"text\": \"b\"}").status())

@@ -2,6 +2,7 @@ package dev.trunkline.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.JWSSigner;
@@ -139,6 +140,32 @@ class JwtTest {
                 Map.entry("nonsense", "a.b.c"));
         for (Map.Entry<String, String> each : bad.entrySet()) {
             assertThat(status(each.getValue(), "orders.eu")).as(each.getKey()).isEqualTo(401);
+        }
+    }
+
+    @Test
+    void one_that_names_a_key_that_the_issuer_does_not_have_is_refused_however_often_it_comes() throws Exception {
+        RSAKey unknown = new RSAKeyGenerator(2048).keyID("2").generate();
+        SignedJWT jwt = new SignedJWT(
+                new JWSHeader.Builder(JWSAlgorithm.RS256).keyID("2").build(), claims().build());
+        jwt.sign(new RSASSASigner(unknown));
+        for (int i = 0; i < 5; i++) {
+            assertThat(status(jwt.serialize(), "orders.eu")).isEqualTo(401);
+        }
+        assertThat(status(signed(claims().build()), "orders.eu")).isEqualTo(200);
+    }
+
+    @Test
+    void an_access_token_may_say_that_it_is_one_and_something_else_may_not_be_one() throws Exception {
+        for (String type : List.of("at+jwt", "JWT", "dpop+jwt")) {
+            SignedJWT jwt = new SignedJWT(
+                    new JWSHeader.Builder(JWSAlgorithm.RS256)
+                            .keyID("1")
+                            .type(new JOSEObjectType(type))
+                            .build(),
+                    claims().build());
+            jwt.sign(new RSASSASigner(key));
+            assertThat(status(jwt.serialize(), "orders.eu")).as(type).isEqualTo(type.startsWith("dpop") ? 401 : 200);
         }
     }
 

@@ -29,6 +29,8 @@ class ManyClientsTest {
     private static final long MOST_KILOBYTES = 300 * 1024;
     private static final String LISTENS = " listens at ";
 
+    private String key = "";
+
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "how much memory a process has is read from /proc")
     void a_thousand_that_wait_fit_into_little_memory_and_are_told_at_once() throws Exception {
@@ -37,7 +39,6 @@ class ManyClientsTest {
         try (ChildJvm server = ChildJvm.start(
                 Main.class,
                 "serve",
-                "--no-auth",
                 "--port",
                 "0",
                 "--url",
@@ -46,6 +47,8 @@ class ManyClientsTest {
                 Cli.postgres().user(),
                 "--password",
                 Cli.postgres().password())) {
+            server.readLine();
+            key = Objects.requireNonNull(server.readLine()).strip();
             String line = Objects.requireNonNull(server.readLine());
             URI url = URI.create(line.substring(line.indexOf(LISTENS) + LISTENS.length()));
             ask(url, "POST", "/v1/topics", "{\"name\": \"t\", \"semantics\": \"PUB_SUB\", \"partitions\": 1}")
@@ -77,10 +80,11 @@ class ManyClientsTest {
     }
 
     /** Sends a request, and does not wait for its answer. */
-    private static Socket ask(URI url, String method, String path, String body) throws IOException {
+    private Socket ask(URI url, String method, String path, String body) throws IOException {
         Socket socket = new Socket(url.getHost(), url.getPort());
         String request = method + " " + path
-                + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " + body.length()
+                + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + key
+                + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length()
                 + "\r\n\r\n" + body;
         socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
         if (!path.endsWith("/tail") && !path.endsWith("/pull")) {
