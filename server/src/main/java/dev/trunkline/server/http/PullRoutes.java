@@ -235,16 +235,15 @@ final class PullRoutes implements AutoCloseable {
         // What there is may be much; what is waited for is little, and comes when nobody knows.
         exchange.share().take(Room.BATCH);
         Optional<Batch<byte[]>> batch = consumer.pop(max, lease, Duration.ZERO);
-        exchange.share().take(Room.TOLD * batch.map(PullRoutes::bytes).orElse(0L));
-        if (batch.isPresent() || wait.isZero()) {
-            return batch;
+        if (batch.isEmpty() && !wait.isZero()) {
+            exchange.share().take(0);
+            batch = consumer.pop(max, lease, wait);
         }
-        batch = consumer.pop(max, lease, wait);
         if (batch.isPresent()) {
             try {
                 exchange.share().take(Room.TOLD * bytes(batch.get()));
                 exchange.requireStillAllowed();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException e) { // nobody gets it
                 consumer.release(batch.get().token());
                 throw e;
             }

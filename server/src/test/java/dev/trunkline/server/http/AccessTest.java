@@ -91,6 +91,7 @@ class AccessTest {
             Map.entry("POST /v1/topics/{topic}/groups/{group}/batches/{token}/ack", "CONSUME"),
             Map.entry("POST /v1/topics/{topic}/groups/{group}/batches/{token}/nack", "CONSUME"),
             Map.entry("POST /v1/topics/{topic}/groups/{group}/batches/{token}/reject", "CONSUME"),
+            Map.entry("POST /v1/topics/{topic}/groups/{group}/batches/{token}/release", "CONSUME"),
             Map.entry("POST /v1/topics/{topic}/groups/{group}/batches/{token}/extend", "CONSUME"),
             Map.entry("GET /v1/groups", "READ"),
             Map.entry("GET /v1/topics/{topic}/groups/{group}", "READ"),
