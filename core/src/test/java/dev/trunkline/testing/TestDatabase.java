@@ -80,8 +80,11 @@ public final class TestDatabase {
     }
 
     public Trunkline.Builder options() {
-        String url = POOLED ? POOLERS.computeIfAbsent(url(), this::pool) : url();
-        return Trunkline.builder().url(url, server.user(), server.password());
+        Trunkline.Builder builder = Trunkline.builder();
+        return POOLED
+                ? builder.url(POOLERS.computeIfAbsent(url(), this::pool), server.user(), server.password())
+                        .directUrl(url())
+                : builder.url(url(), server.user(), server.password());
     }
 
     /** The server trusts it, and whoever else is on this machine. */
