@@ -31,6 +31,7 @@ final class Parking {
 
     private static final Priority[] BY_LEVEL = {Priority.NORMAL, Priority.HIGH, Priority.LOW};
 
+    private final Subject subject;
     private final GroupTable.Subscription subscription;
     private final LetterTable letters;
     private final Dispatcher dispatcher;
@@ -45,12 +46,14 @@ final class Parking {
     }
 
     Parking(
+            Subject subject,
             GroupTable.Subscription subscription,
             LetterTable letters,
             Dispatcher dispatcher,
             Runs runs,
             Marks marks,
             int window) {
+        this.subject = subject;
         this.subscription = subscription;
         this.letters = letters;
         this.dispatcher = dispatcher;
@@ -202,10 +205,11 @@ final class Parking {
     void warn(Collection<Owned> partitions) {
         for (Owned owned : partitions) {
             if (isFull(owned)) {
-                log.warn(
-                        "partition {} has {} parked messages and waits: redrive or discard dead letters",
-                        owned.partition(),
-                        owned.parked);
+                subject.of(log.atWarn(), owned.partition())
+                        .log(
+                                "partition {} has {} parked messages and waits: redrive or discard dead letters",
+                                owned.partition(),
+                                owned.parked);
             }
         }
     }
