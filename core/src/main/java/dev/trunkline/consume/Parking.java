@@ -1,10 +1,10 @@
 package dev.trunkline.consume;
 
-import dev.trunkline.Priority;
 import dev.trunkline.consume.LetterTable.Fenced;
 import dev.trunkline.consume.LetterTable.Line;
 import dev.trunkline.consume.LetterTable.Mark;
 import dev.trunkline.consume.Run.Item;
+import dev.trunkline.log.Levels;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,8 +28,6 @@ final class Parking {
     private static final long MOST_PARKED = 100_000;
     private static final int MANY_ARRIVALS = 200;
     private static final int LINE_AT_ONCE = 100;
-
-    private static final Priority[] BY_LEVEL = {Priority.NORMAL, Priority.HIGH, Priority.LOW};
 
     private final Subject subject;
     private final GroupTable.Subscription subscription;
@@ -190,7 +188,8 @@ final class Parking {
     }
 
     private void load(long session, Run run) {
-        List<Item> items = letters.line(run, BY_LEVEL[run.strand.number() / subscription.partitions()], LINE_AT_ONCE);
+        List<Item> items =
+                letters.line(run, Levels.priority(run.strand.number(), subscription.partitions()), LINE_AT_ONCE);
         if (items.isEmpty() && run.key != null) {
             try {
                 letters.unblock(session, run);
