@@ -88,9 +88,8 @@ final class Parking {
             strand.keyless = run;
         }
         if (run.isWithWorker) {
-            // What comes back from the worker must not fall behind what is parked, and may stop the run for a dead
-            // letter
-            // that is gone by now: look again later.
+            // What comes back from the worker must not fall behind what is parked, and may stop the run
+            // for a dead letter that is gone by now: look again later.
             behind = true;
             return;
         }
