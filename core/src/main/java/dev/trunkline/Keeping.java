@@ -8,7 +8,9 @@ import java.time.Duration;
  *
  * @param unheard how long messages of a pub/sub topic are kept that has no group
  * @param refuseUnheard whether such a topic refuses messages instead
- * @param zombieTtl for how long a group that is paused, or that nobody serves, holds messages back
+ * @param zombieTtl for how long a group that is paused, or that nobody serves but that does not die of it (that of a queue, one that is pulled),
+ *     holds messages back. A group of handlers on a pub/sub topic dies when nobody serves it ({@link SubscriptionOptions#deadAfter}, five minutes by
+ *     default), and holds nothing back from then on. Who comes back holds back again what is still there
  * @param hardCap the age at which messages go, whoever has not handled them; not before the topic's retention is over
  */
 public record Keeping(Duration unheard, boolean refuseUnheard, Duration zombieTtl, Duration hardCap) {
@@ -18,7 +20,7 @@ public record Keeping(Duration unheard, boolean refuseUnheard, Duration zombieTt
         return new Keeping(Duration.ofDays(1), false, Duration.ofDays(7), Duration.ofDays(30));
     }
 
-    /** As {@link #standard}: little data, so there is time. */
+    /** The same as {@link #standard}, which is meant for it: where data is little, keeping less of it saves nothing. */
     public static Keeping forLowThroughput() {
         return standard();
     }

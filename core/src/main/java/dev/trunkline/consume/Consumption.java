@@ -31,6 +31,7 @@ final class Consumption implements Dispatcher.Work {
 
     private static final long LONELY_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
 
+    private final Subject subject;
     private volatile String group;
     private final Subscription subscription;
     private final SubscriptionOptions options;
@@ -68,6 +69,7 @@ final class Consumption implements Dispatcher.Work {
             Consumers<?> consumers,
             Monitor monitor,
             Groups.Parts parts) {
+        this.subject = new Subject(group, topic);
         this.group = group;
         this.subscription = subscription;
         this.options = options;
@@ -76,12 +78,12 @@ final class Consumption implements Dispatcher.Work {
         this.recorder = parts.recorder();
         this.pollInterval = parts.pollInterval();
         this.solitude = parts.solitude();
-        LetterTable letters = new LetterTable(parts.calls(), parts.permits(), topic, subscription.id());
+        LetterTable letters = new LetterTable(parts.calls(), parts.permits(), subject, subscription.id());
         this.cut = new Cut(options.batching(), subscription.ordered());
         this.runs = new Runs(cut, new Ready(subscription.partitions(), subscription.levels()), this::look);
         this.dispatcher = new Dispatcher(this, options.concurrency(), health, runs);
-        this.parking = new Parking(subscription, letters, dispatcher, runs, this::mark, options.window());
-        this.holdings = new Holdings(group, topic, subscription, options, parts, dispatcher, runs, parking, monitor);
+        this.parking = new Parking(subject, subscription, letters, dispatcher, runs, this::mark, options.window());
+        this.holdings = new Holdings(subject, subscription, options, parts, dispatcher, runs, parking, monitor);
         this.intake = new Intake(
                 options,
                 parts.log().reading(topic),
@@ -91,9 +93,10 @@ final class Consumption implements Dispatcher.Work {
                 runs,
                 holdings,
                 () -> table.probe(subscription.id()));
-        this.deliveries =
-                new Deliveries(group, options, consumers, letters, cut, health, monitor, this::mark, holdings::isLive);
+        this.deliveries = new Deliveries(
+                subject, options, consumers, letters, cut, health, monitor, this::mark, holdings::isLive);
         this.suspicion = new Suspicion(
+                subject,
                 letters,
                 dispatcher,
                 runs,
@@ -169,12 +172,13 @@ final class Consumption implements Dispatcher.Work {
                 .flatMap(partition -> partition.strands().stream())
                 .flatMap(strand -> strand.runs.values().stream())
                 .filter(run -> cut.isTooLong(run.waiting))
-                .forEach(run -> log.error(
-                        "{}: the unit of work that begins with {} is longer than {} messages: its partition waits."
-                                + " Allow longer ones, with Batching.withLimit",
-                        group,
-                        run.waiting.getFirst().message,
-                        options.batching().limit())));
+                .forEach(run -> subject.of(log.atError(), run.owned.partition())
+                        .log(
+                                "{}: the unit of work that begins with {} is longer than {} messages: its partition waits."
+                                        + " Allow longer ones, with Batching.withLimit",
+                                group,
+                                run.waiting.getFirst().message,
+                                options.batching().limit())));
     }
 
     private void giveUpHanging() {
@@ -242,7 +246,8 @@ final class Consumption implements Dispatcher.Work {
 
     private void watchOrder(Run run, LogMessage message) {
         if (message.offset() < run.last) {
-            log.error("{}: {} was handled after {} of its key", group, message, run.last);
+            subject.of(log.atError(), message.partition())
+                    .log("{}: {} was handled after {} of its key", group, message, run.last);
             monitor.outOfOrder(message);
         }
         run.last = Math.max(run.last, message.offset());
@@ -310,7 +315,11 @@ final class Consumption implements Dispatcher.Work {
         boolean ended = dispatcher.awaitIdle(deadline.toNanos());
         holdings.leave();
         if (!ended) {
-            log.warn("{}: handlers did not end within {}: their partitions are kept until they do", group, deadline);
+            subject.of(log.atWarn())
+                    .log(
+                            "{}: handlers did not end within {}: their partitions are kept until they do",
+                            group,
+                            deadline);
             Thread.ofVirtual().name("trunkline-last-handlers").start(() -> {
                 while (!dispatcher.awaitIdle(Long.MAX_VALUE)) {
                     log.debug("{}: waiting for its last handlers", group);

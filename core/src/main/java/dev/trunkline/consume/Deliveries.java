@@ -23,6 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * What becomes of deliveries: the calls of consumers, each alone or several in one transaction; the note of a failure; the dead letter.
@@ -37,6 +38,7 @@ final class Deliveries {
     private static final int STACK_HEAD = 4_000;
     private static final int MOST_SAVEPOINTS = 50;
 
+    private final Subject subject;
     private final String group;
     private final RetryPolicy retry;
     private final Duration timeout;
@@ -49,7 +51,7 @@ final class Deliveries {
     private final Predicate<Owned> live;
 
     Deliveries(
-            String group,
+            Subject subject,
             SubscriptionOptions options,
             Consumers<?> consumers,
             LetterTable letters,
@@ -58,7 +60,8 @@ final class Deliveries {
             Monitor monitor,
             Parking.Marks marks,
             Predicate<Owned> live) {
-        this.group = group;
+        this.subject = subject;
+        this.group = subject.group();
         this.retry = options.retry();
         this.timeout = options.handlerTimeout();
         this.consumers = consumers;
@@ -146,11 +149,12 @@ final class Deliveries {
             } catch (Fenced e) {
                 run.owned.lose();
             } catch (TrunklineException e) {
-                log.warn(
-                        "{}: {} is done, which could not be recorded yet: {}",
-                        group,
-                        handled.getFirst().message,
-                        e.getMessage());
+                about(log.atWarn(), handled)
+                        .log(
+                                "{}: {} is done, which could not be recorded yet: {}",
+                                group,
+                                handled.getFirst().message,
+                                e.getMessage());
                 LockSupport.parkNanos(NEXT_QUESTION);
             }
         }
@@ -179,7 +183,8 @@ final class Deliveries {
         try {
             letters.forgetFailures(failedBefore);
         } catch (TrunklineException e) {
-            log.warn("{}: the failures of {} are still noted: {}", group, items.getFirst().message, e.getMessage());
+            about(log.atWarn(), items)
+                    .log("{}: the failures of {} are still noted: {}", group, items.getFirst().message, e.getMessage());
         }
     }
 
@@ -378,12 +383,13 @@ final class Deliveries {
         }
         boolean rejected = problem instanceof Outcome.Undone said && said.outcome() instanceof Outcome.Reject;
         if (!rejected && health.failed(first)) {
-            log.error(
-                    "{}: most messages fail, so it is the handler that fails: the group tries them slowly, reads no more and gives"
-                            + " none up until that is over. The last one, {}: {}",
-                    group,
-                    first.message,
-                    problem.toString());
+            about(log.atError(), unit)
+                    .log(
+                            "{}: most messages fail, so it is the handler that fails: the group tries them slowly, reads no more and gives"
+                                    + " none up until that is over. The last one, {}: {}",
+                            group,
+                            first.message,
+                            problem.toString());
         }
         boolean over = isOver(unit, problem);
         unit.forEach(item -> item.failures++);
@@ -412,7 +418,8 @@ final class Deliveries {
             run.owned.lose();
             return new Result(0, 1, false);
         } catch (TrunklineException e) {
-            log.warn("{}: the failure of {} could not be noted: {}", group, first.message, e.getMessage());
+            about(log.atWarn(), unit)
+                    .log("{}: the failure of {} could not be noted: {}", group, first.message, e.getMessage());
             unit.forEach(item -> item.failures--);
             return new Result(0, OUR_NEXT_TRY, false);
         }
@@ -430,10 +437,15 @@ final class Deliveries {
         } catch (Fenced e) {
             run.owned.lose();
         } catch (TrunklineException e) {
-            log.warn("{}: {} hangs and could not be given up: {}", group, unit.getFirst().message, e.getMessage());
+            about(log.atWarn(), unit)
+                    .log("{}: {} hangs and could not be given up: {}", group, unit.getFirst().message, e.getMessage());
         }
         unit.forEach(item -> item.failures--);
         return false;
+    }
+
+    private LoggingEventBuilder about(LoggingEventBuilder line, List<Item> items) {
+        return subject.of(line, items.getFirst().message.partition());
     }
 
     private Burial burial(Run run, List<Item> unit, Throwable problem) {
@@ -441,12 +453,13 @@ final class Deliveries {
         problem.printStackTrace(new PrintWriter(stack));
         String head = stack.toString();
         Item first = unit.getFirst();
-        log.warn(
-                "{}: {} is a dead letter after {} attempts: {}",
-                group,
-                first.message,
-                first.failures,
-                problem.toString());
+        about(log.atWarn(), unit)
+                .log(
+                        "{}: {} is a dead letter after {} attempts: {}",
+                        group,
+                        first.message,
+                        first.failures,
+                        problem.toString());
         unit.forEach(item -> monitor.deadLettered(item.message, problem.toString()));
         return new Burial(
                 marks.of(run.owned, run.strand, unit),

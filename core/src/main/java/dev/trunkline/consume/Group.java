@@ -194,7 +194,7 @@ final class Group<T> implements ConsumerGroup<T> {
                         this + " has a consumer that is not transactional: only transactional ones"
                                 + " can have several messages in a transaction");
             }
-            consumption = groups.consume(this, options, consumers, new Monitor(listeners()));
+            consumption = groups.consume(this, options, consumers, new Monitor(new Subject(name, topic), listeners()));
         });
     }
 

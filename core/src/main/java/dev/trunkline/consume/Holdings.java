@@ -23,6 +23,7 @@ final class Holdings {
 
     private static final Logger log = LoggerFactory.getLogger(Holdings.class);
 
+    private final Subject subject;
     private final String group;
     private final String topic;
     private final Subscription subscription;
@@ -45,8 +46,7 @@ final class Holdings {
     private boolean unsure;
 
     Holdings(
-            String group,
-            String topic,
+            Subject subject,
             Subscription subscription,
             SubscriptionOptions options,
             Groups.Parts parts,
@@ -54,8 +54,9 @@ final class Holdings {
             Runs runs,
             Parking parking,
             Monitor monitor) {
-        this.group = group;
-        this.topic = topic;
+        this.subject = subject;
+        this.group = subject.group();
+        this.topic = subject.topic();
         this.subscription = subscription;
         this.options = options;
         this.table = parts.table();
@@ -158,14 +159,15 @@ final class Holdings {
     private void haltIfAhead(List<Owned> taken) {
         eachAhead(taken, (partition, strand, end) -> {
             strand.halt();
-            log.error(
-                    "{}: it has done partition {} up to {}, but the log of topic \"{}\" ends at {}: the log has lost its end"
-                            + " (a restore?). The partition waits until the group is cancelled and started anew",
-                    group,
-                    partition.partition(),
-                    strand.cursor(),
-                    topic,
-                    end);
+            subject.of(log.atError(), partition.partition())
+                    .log(
+                            "{}: it has done partition {} up to {}, but the log of topic \"{}\" ends at {}: the log has lost its end"
+                                    + " (a restore?). The partition waits until the group is cancelled and started anew",
+                            group,
+                            partition.partition(),
+                            strand.cursor(),
+                            topic,
+                            end);
         });
     }
 
@@ -174,14 +176,15 @@ final class Holdings {
         try {
             eachAhead(
                     lost,
-                    (partition, strand, end) -> log.error(
-                            "{}: it had done partition {} of topic \"{}\" up to {}, but the log ends at {} now: what came after that is lost"
-                                    + " (a standby has taken over?)",
-                            group,
-                            partition.partition(),
-                            topic,
-                            strand.cursor(),
-                            end));
+                    (partition, strand, end) -> subject.of(log.atError(), partition.partition())
+                            .log(
+                                    "{}: it had done partition {} of topic \"{}\" up to {}, but the log ends at {} now: what came after that is lost"
+                                            + " (a standby has taken over?)",
+                                    group,
+                                    partition.partition(),
+                                    topic,
+                                    strand.cursor(),
+                                    end));
         } catch (UnknownTopicException e) {
             log.debug("{}: nobody can say what is gone, because all is: {}", group, e.getMessage());
         }
@@ -246,7 +249,8 @@ final class Holdings {
                 }
             }
         });
-        lost.forEach(partition -> log.warn("{}: partition {} has another owner now", group, partition.partition()));
+        lost.forEach(partition -> subject.of(log.atWarn(), partition.partition())
+                .log("{}: partition {} has another owner now", group, partition.partition()));
         if (!leaving.isEmpty()) {
             release(leaving);
         }
@@ -351,7 +355,8 @@ final class Holdings {
                     .toList()));
             table.leave(subscription.id(), joined);
         } catch (TrunklineException e) {
-            log.warn("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());
+            subject.of(log.atWarn())
+                    .log("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());
         }
     }
 }

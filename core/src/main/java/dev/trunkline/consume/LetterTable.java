@@ -38,14 +38,14 @@ final class LetterTable {
 
     private final Calls calls;
     private final Semaphore permits;
-    private final String topic;
+    private final Subject subject;
     private final int subscription;
 
     /** @param permits for as many transactions of handlers as there are connections for */
-    LetterTable(Calls calls, Semaphore permits, String topic, int subscription) {
+    LetterTable(Calls calls, Semaphore permits, Subject subject, int subscription) {
         this.calls = calls;
         this.permits = permits;
-        this.topic = topic;
+        this.subject = subject;
         this.subscription = subscription;
     }
 
@@ -178,7 +178,8 @@ final class LetterTable {
             try {
                 return isRecorded(mark);
             } catch (TrunklineException e) {
-                log.warn("not yet known whether a record was committed: {}", e.getMessage());
+                subject.of(log.atWarn(), mark.owned().partition())
+                        .log("not yet known whether a record was committed: {}", e.getMessage());
                 Thread.interrupted(); // who is hurried must still know
                 LockSupport.parkNanos(NEXT_QUESTION);
             }
@@ -286,7 +287,7 @@ final class LetterTable {
 
     private LogMessage message(Run run, Priority priority, ResultSet row) throws SQLException {
         return new LogMessage(
-                topic,
+                subject.topic(),
                 run.owned.partition(),
                 priority,
                 row.getLong(1),

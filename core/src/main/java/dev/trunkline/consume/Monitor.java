@@ -24,6 +24,7 @@ final class Monitor {
     private static final int MOST_KEYS = 10_000;
     private static final int SHOWN_KEYS = 10;
 
+    private final Subject subject;
     private final List<GroupListener> listeners;
     private final LongAdder handled = new LongAdder();
     private final LongAdder failed = new LongAdder();
@@ -35,7 +36,8 @@ final class Monitor {
     private final Map<String, Integer> keys = new HashMap<>();
     private long sampled;
 
-    Monitor(List<GroupListener> listeners) {
+    Monitor(Subject subject, List<GroupListener> listeners) {
+        this.subject = subject;
         this.listeners = listeners;
     }
 
@@ -88,7 +90,7 @@ final class Monitor {
             try {
                 event.accept(listener);
             } catch (Throwable e) { // whatever it throws is nothing to the group
-                log.warn("a listener failed", e);
+                subject.of(log.atWarn()).setCause(e).log("a listener failed");
             }
         }
     }

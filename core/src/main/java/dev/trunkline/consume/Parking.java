@@ -1,10 +1,10 @@
 package dev.trunkline.consume;
 
-import dev.trunkline.Priority;
 import dev.trunkline.consume.LetterTable.Fenced;
 import dev.trunkline.consume.LetterTable.Line;
 import dev.trunkline.consume.LetterTable.Mark;
 import dev.trunkline.consume.Run.Item;
+import dev.trunkline.log.Levels;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,8 +29,7 @@ final class Parking {
     private static final int MANY_ARRIVALS = 200;
     private static final int LINE_AT_ONCE = 100;
 
-    private static final Priority[] BY_LEVEL = {Priority.NORMAL, Priority.HIGH, Priority.LOW};
-
+    private final Subject subject;
     private final GroupTable.Subscription subscription;
     private final LetterTable letters;
     private final Dispatcher dispatcher;
@@ -45,12 +44,14 @@ final class Parking {
     }
 
     Parking(
+            Subject subject,
             GroupTable.Subscription subscription,
             LetterTable letters,
             Dispatcher dispatcher,
             Runs runs,
             Marks marks,
             int window) {
+        this.subject = subject;
         this.subscription = subscription;
         this.letters = letters;
         this.dispatcher = dispatcher;
@@ -87,9 +88,8 @@ final class Parking {
             strand.keyless = run;
         }
         if (run.isWithWorker) {
-            // What comes back from the worker must not fall behind what is parked, and may stop the run for a dead
-            // letter
-            // that is gone by now: look again later.
+            // What comes back from the worker must not fall behind what is parked, and may stop the run
+            // for a dead letter that is gone by now: look again later.
             behind = true;
             return;
         }
@@ -187,7 +187,8 @@ final class Parking {
     }
 
     private void load(long session, Run run) {
-        List<Item> items = letters.line(run, BY_LEVEL[run.strand.number() / subscription.partitions()], LINE_AT_ONCE);
+        List<Item> items =
+                letters.line(run, Levels.priority(run.strand.number(), subscription.partitions()), LINE_AT_ONCE);
         if (items.isEmpty() && run.key != null) {
             try {
                 letters.unblock(session, run);
@@ -202,10 +203,11 @@ final class Parking {
     void warn(Collection<Owned> partitions) {
         for (Owned owned : partitions) {
             if (isFull(owned)) {
-                log.warn(
-                        "partition {} has {} parked messages and waits: redrive or discard dead letters",
-                        owned.partition(),
-                        owned.parked);
+                subject.of(log.atWarn(), owned.partition())
+                        .log(
+                                "partition {} has {} parked messages and waits: redrive or discard dead letters",
+                                owned.partition(),
+                                owned.parked);
             }
         }
     }

@@ -1,5 +1,7 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.Priority;
+import dev.trunkline.log.Levels;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,10 +12,11 @@ import org.jspecify.annotations.Nullable;
 /** Runs that may be handled, by priority level, and before all of them one that is to be handled alone. Of ten choices six go to the highest level first, three to the normal one, and one to the lowest. */
 final class Ready {
 
-    private static final int NORMAL = 0;
-    private static final int HIGH = 1;
-    private static final int LOW = 2;
+    private static final int NORMAL = Levels.of(Priority.NORMAL);
+    private static final int HIGH = Levels.of(Priority.HIGH);
+    private static final int LOW = Levels.of(Priority.LOW);
     private static final int[] CHOICES = {HIGH, HIGH, NORMAL, HIGH, HIGH, NORMAL, HIGH, LOW, HIGH, NORMAL};
+    /** What is tried, by the level that is first. */
     private static final int[][] ORDERS = {{NORMAL, HIGH, LOW}, {HIGH, NORMAL, LOW}, {LOW, HIGH, NORMAL}};
 
     private final int partitions;

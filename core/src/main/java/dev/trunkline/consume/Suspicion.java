@@ -22,6 +22,7 @@ final class Suspicion {
     private static final Logger log = LoggerFactory.getLogger(Suspicion.class);
     private static final int AT_ONCE = 64;
 
+    private final Subject subject;
     private final LetterTable letters;
     private final Dispatcher dispatcher;
     private final Runs runs;
@@ -32,12 +33,14 @@ final class Suspicion {
 
     /** @param stops whether a dead letter stops its key */
     Suspicion(
+            Subject subject,
             LetterTable letters,
             Dispatcher dispatcher,
             Runs runs,
             Solitude solitude,
             Parking.Marks marks,
             boolean stops) {
+        this.subject = subject;
         this.letters = letters;
         this.dispatcher = dispatcher;
         this.runs = runs;
@@ -133,7 +136,8 @@ final class Suspicion {
         }
         boolean mine = solitude.claim(run) && quiet.getAsBoolean();
         if (mine) {
-            log.warn("{} is handled alone: two processes died while it was under way", head.message);
+            subject.of(log.atWarn(), head.message.partition())
+                    .log("{} is handled alone: two processes died while it was under way", head.message);
             note(session, List.of(run), true);
         } else {
             dispatcher.locked(() -> runs.hold(run));
@@ -142,9 +146,10 @@ final class Suspicion {
     }
 
     private void condemn(Run run, Item head) {
-        log.error(
-                "{} is a dead letter: three processes died while it was under way, the last one of it alone",
-                head.message);
+        subject.of(log.atError(), head.message.partition())
+                .log(
+                        "{} is a dead letter: three processes died while it was under way, the last one of it alone",
+                        head.message);
         boolean stop = stops && run.key != null;
         boolean buried = false;
         try {

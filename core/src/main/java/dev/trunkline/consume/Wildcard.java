@@ -144,7 +144,9 @@ final class Wildcard<T> implements WildcardGroup<T> {
             } catch (TrunklineException e) {
                 String problem = String.valueOf(e.getMessage());
                 if (!problem.equals(problems.put(topic, problem))) {
-                    log.warn("{}: can not consume topic \"{}\" yet: {}", this, topic, problem);
+                    new Subject(name, topic)
+                            .of(log.atWarn())
+                            .log("{}: can not consume topic \"{}\" yet: {}", this, topic, problem);
                 }
             }
         }

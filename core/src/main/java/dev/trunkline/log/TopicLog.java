@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 record TopicLog(String name, int id, int partitions, int levels, List<Segment> segments) {
 
-    private static final Priority[] BY_LEVEL = {Priority.NORMAL, Priority.HIGH, Priority.LOW};
-
     /** @param bases the first offset of each strand that lies in it or after it */
     record Segment(int id, List<Long> bases) {}
 
@@ -30,7 +28,7 @@ record TopicLog(String name, int id, int partitions, int levels, List<Segment> s
         if (priority != Priority.NORMAL && levels == 1) {
             throw new InvalidMessageException("topic \"" + name + "\" has no priority levels: read NORMAL");
         }
-        return partition + partitions * ((priority.code() + 3) % 3);
+        return partition + partitions * Levels.of(priority);
     }
 
     int partition(int strand) {
@@ -38,7 +36,7 @@ record TopicLog(String name, int id, int partitions, int levels, List<Segment> s
     }
 
     Priority priority(int strand) {
-        return BY_LEVEL[strand / partitions];
+        return Levels.priority(strand, partitions);
     }
 
     /** The segment that holds an offset, or will; null if it has been dropped. */

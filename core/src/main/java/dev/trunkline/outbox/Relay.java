@@ -100,10 +100,7 @@ public final class Relay implements AutoCloseable {
             failed.putAll(run.failed());
         }
         if (!failed.isEmpty()) {
-            failed.forEach((topic, problem) -> log.warn(
-                    "relay of topic {}: {}",
-                    name(topic),
-                    Failure.explain(problem).getMessage()));
+            failed.forEach((topic, problem) -> warn(topic, problem, ""));
             List<SQLException> all = List.copyOf(failed.values());
             TrunklineException problem = Failure.explain(all.getFirst());
             all.subList(1, all.size()).forEach(problem::addSuppressed);
@@ -139,11 +136,7 @@ public final class Relay implements AutoCloseable {
         Rest rest = rests.computeIfAbsent(topic, any -> new Rest());
         Duration pause = rest.backoff.next();
         rest.until = System.nanoTime() + pause.toNanos();
-        log.warn(
-                "relay of topic {}: {} (next try in {} ms)",
-                name(topic),
-                Failure.explain(problem).getMessage(),
-                pause.toMillis());
+        warn(topic, problem, " (next try in " + pause.toMillis() + " ms)");
     }
 
     private static final class Rest {
@@ -151,18 +144,28 @@ public final class Relay implements AutoCloseable {
         private long until;
     }
 
-    private String name(int topic) {
+    private void warn(int topic, SQLException problem, String next) {
+        String name = name(topic);
+        (name == null ? log.atWarn() : log.atWarn().addKeyValue("topic", name))
+                .log(
+                        "relay of topic {}: {}{}",
+                        name == null ? "number " + topic : '"' + name + '"',
+                        Failure.explain(problem).getMessage(),
+                        next);
+    }
+
+    private @Nullable String name(int topic) {
         try {
             return database.read(connection -> {
                 try (PreparedStatement statement = connection.prepareStatement(statements.get("topic"))) {
                     statement.setInt(1, topic);
                     try (ResultSet row = statement.executeQuery()) {
-                        return row.next() ? '"' + row.getString(1) + '"' : "number " + topic;
+                        return row.next() ? row.getString(1) : null;
                     }
                 }
             });
         } catch (TrunklineException e) {
-            return "number " + topic;
+            return null;
         }
     }
 

@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
 public final class PullTable {
 
     private static final long MOST_SECONDS = Duration.ofDays(1_000).toSeconds();
-    private static final Priority[] PRIORITIES = {Priority.LOW, Priority.NORMAL, Priority.HIGH};
 
     private final Database database;
     private final Statements statements;
@@ -129,7 +128,7 @@ public final class PullTable {
 
     private static void addFrame(String topic, ResultSet row, List<Message> messages) throws SQLException {
         List<LogMessage> frame = new ArrayList<>();
-        FrameReader.addMessages(topic, row.getInt(18), PRIORITIES[row.getInt(19) + 1], row, 0, Long.MAX_VALUE, frame);
+        FrameReader.addMessages(topic, row.getInt(18), Priority.of(row.getInt(19)), row, 0, Long.MAX_VALUE, frame);
         int attempt = row.getInt(20);
         Array some = row.getArray(21);
         Set<Long> given = some == null ? Set.of() : Set.of((Long[]) some.getArray());

@@ -8,24 +8,29 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
-import dev.trunkline.testing.History;
+import dev.trunkline.checker.Journal;
 import dev.trunkline.testing.Load;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.Seed;
 import dev.trunkline.testing.TestDatabase;
 import dev.trunkline.testing.Verdict;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** F6: somebody terminates and cancels our backends. */
 @Tag("fault")
 class BackendKillTest {
 
     private static final int POOL = 4;
+
+    @TempDir
+    Path journals;
 
     private final TestDatabase database = TestDatabase.fresh();
 
@@ -42,7 +47,7 @@ class BackendKillTest {
 
     private void storm(int strikes, int callsBetween) throws SQLException {
         long seed = Seed.next();
-        History history = new History();
+        Journal journal = Journal.create(journals, "load");
         Load.createBusinessTable(database);
         try (HikariDataSource pool = new HikariDataSource(pool());
                 Trunkline trunkline = Trunkline.builder().dataSource(pool).open()) {
@@ -52,7 +57,7 @@ class BackendKillTest {
                             .withPartitions(4)
                             .withLanes(2)
                             .withSegments(8192, Duration.ofHours(1)));
-            try (Load load = new Load(trunkline, database.dataSource(), "orders", history, seed).start(4)) {
+            try (Load load = new Load(trunkline, database.dataSource(), "orders", journal, seed).start(4)) {
                 Random random = new Random(seed);
                 try (Connection killer = database.connect()) {
                     for (int i = 0; i < strikes; i++) {
@@ -62,7 +67,7 @@ class BackendKillTest {
                 }
                 load.awaitMore(callsBetween);
                 load.stop();
-                Verdict.on(trunkline, database.dataSource(), "orders", history, "seed " + seed);
+                Verdict.on(trunkline, database.dataSource(), "orders", journals, "seed " + seed);
                 assertThat(load.surprises()).as("seed " + seed).isEmpty();
             }
             relayStillRuns(trunkline);

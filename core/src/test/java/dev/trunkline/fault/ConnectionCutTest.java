@@ -10,14 +10,15 @@ import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Receipt;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Journal;
 import dev.trunkline.rig.FaultProxy;
 import dev.trunkline.rig.FaultProxy.Fate;
-import dev.trunkline.testing.History;
 import dev.trunkline.testing.Load;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.Seed;
 import dev.trunkline.testing.TestDatabase;
 import dev.trunkline.testing.Verdict;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -36,6 +38,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ConnectionCutTest {
 
     private static final List<Fate> FATES = List.copyOf(EnumSet.allOf(Fate.class));
+
+    @TempDir
+    Path journals;
 
     private final TestDatabase database = TestDatabase.fresh();
     private final FaultProxy proxy = new FaultProxy(database.server().port());
@@ -168,10 +173,10 @@ class ConnectionCutTest {
     void promises_hold_on_a_line_that_breaks_again_and_again() throws SQLException {
         long seed = Seed.next();
         Random random = new Random(seed);
-        History history = new History();
+        Journal journal = Journal.create(journals, "load");
         Load.createBusinessTable(database);
         try (Trunkline trunkline = Trunkline.builder().dataSource(pool).open();
-                Load load = new Load(trunkline, pool, "orders", history, seed)) {
+                Load load = new Load(trunkline, pool, "orders", journal, seed)) {
             load.start(4);
             for (int i = 0; i < 15; i++) {
                 load.awaitMore(20);
@@ -186,7 +191,7 @@ class ConnectionCutTest {
             proxy.delay(Duration.ZERO);
             load.awaitMore(20);
             load.stop();
-            Verdict.on(trunkline, database.dataSource(), "orders", history, "seed " + seed);
+            Verdict.on(trunkline, database.dataSource(), "orders", journals, "seed " + seed);
             assertThat(load.surprises()).as("seed " + seed).isEmpty();
         }
     }

@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.trunkline.Message;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Event.Content;
+import dev.trunkline.checker.Event.End;
+import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Event.Way;
+import dev.trunkline.checker.Journal;
 import dev.trunkline.embedded.EmbeddedPostgres;
-import dev.trunkline.testing.History;
-import dev.trunkline.testing.History.Call;
-import dev.trunkline.testing.History.Outcome;
 import dev.trunkline.testing.Load;
 import dev.trunkline.testing.Logs;
 import dev.trunkline.testing.PgTools;
@@ -31,6 +33,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,9 +50,17 @@ class DumpAndRestoreTest {
     @TempDir
     Path directory;
 
+    @TempDir
+    Path orders;
+
+    @TempDir
+    Path busy;
+
+    @TempDir
+    Path whole;
+
     private final long seed = Seed.next();
-    private final History orders = new History();
-    private final History busy = new History();
+    private Journal journal;
     private final Set<String> ids = new HashSet<>();
 
     @BeforeAll
@@ -66,6 +77,11 @@ class DumpAndRestoreTest {
         if (first != null) {
             first.close();
         }
+    }
+
+    @BeforeEach
+    void begin() {
+        journal = Journal.create(orders, "test");
     }
 
     @Test
@@ -136,16 +152,17 @@ class DumpAndRestoreTest {
             delay(trunkline, "set aside, due soon", Duration.ofSeconds(3));
             delay(trunkline, "set aside, due late", Duration.ofHours(1));
             late.setAutoCommit(false);
-            orders.add(new Call(List.of("in flight at the mark"), false, Outcome.OK, 0, Long.MAX_VALUE));
+            String inFlight = publish(Way.PUBLISH, List.of("in flight at the mark"));
             trunkline.publisher().publish(late, Message.of("orders", "in flight at the mark"));
             trunkline.relayNow();
             late.commit();
+            journal.end(inFlight, Outcome.OK);
 
             publish(trunkline, source, "in the outbox");
             delay(trunkline, "in the outbox, due soon", Duration.ofSeconds(3));
             delay(trunkline, "in the outbox, due late", Duration.ofHours(1));
             open.setAutoCommit(false);
-            orders.add(new Call(List.of("open"), false, Outcome.FAILED, 0, 0));
+            journal.end(publish(Way.PUBLISH, List.of("open")), Outcome.FAILED);
             trunkline.publisher().publish(open, Message.of("orders", "open"));
 
             rememberIds(source);
@@ -155,15 +172,22 @@ class DumpAndRestoreTest {
         return dump;
     }
 
+    private String publish(Way way, List<String> values) {
+        return journal.publish(
+                way,
+                "orders",
+                values.stream().map(value -> new Content(null, value)).toList());
+    }
+
     private void publish(Trunkline trunkline, String value, Message message) {
-        History.Pending call = orders.begin(List.of(value));
+        String call = publish(Way.PUBLISH, List.of(value));
         trunkline.publisher().publish(message);
-        call.ok();
+        journal.end(call, Outcome.OK);
     }
 
     private void publish(Trunkline trunkline, TestDatabase database, String value) throws SQLException {
         List<String> values = List.of(value + " 1", value + " 2", value + " 3");
-        History.Pending call = orders.begin(values);
+        String call = publish(Way.PUBLISH, values);
         try (Connection connection = database.connect()) {
             connection.setAutoCommit(false);
             for (String each : values) {
@@ -171,19 +195,19 @@ class DumpAndRestoreTest {
             }
             connection.commit();
         }
-        call.ok();
+        journal.end(call, Outcome.OK);
     }
 
     private void delay(Trunkline trunkline, String value, Duration delay) {
         if (delay.toMinutes() < 1) {
-            orders.add(new Call(List.of(value), true, Outcome.OK, 0, 0));
+            journal.end(publish(Way.LATER, List.of(value)), Outcome.OK);
         }
         trunkline.publisher().publish(Message.of("orders", value).withDelay(delay));
     }
 
     /** Drops all that is in the log of orders now, although its rows are still in the outbox. */
     private void drop(TestDatabase source, Trunkline trunkline) {
-        orders.dropped(Logs.texts(trunkline, "orders"));
+        Verdict.saw(journal, Logs.all(trunkline, "orders"));
         source.query("select trunkline.roll_segment(id) from trunkline.topic where name = 'orders'");
         assertThat(
                         source.query(
@@ -195,20 +219,20 @@ class DumpAndRestoreTest {
 
     /** What was acknowledged before the dump began is in it; what came during it may be, whole. */
     private void dumpUnderLoad(TestDatabase source, Trunkline trunkline, Path dump) {
-        History under = new History();
         long began;
-        try (Load load = new Load(trunkline, source.dataSource(), "busy", under, seed).start(3)) {
+        try (Load load =
+                new Load(trunkline, source.dataSource(), "busy", Journal.create(whole, "whole"), seed).start(3)) {
             load.awaitMore(100);
             began = System.nanoTime();
             tools.run("pg_dump", first, source.name(), "--format=custom", "--file=" + dump);
             load.awaitMore(10);
         }
-        for (Call call : under.calls()) {
-            boolean before = call.outcome() != Outcome.OK || call.ended() < began;
-            busy.add(
-                    before
-                            ? call
-                            : new Call(call.values(), call.delayed(), Outcome.UNKNOWN, call.invoked(), call.ended()));
+        try (Journal dumped = Journal.create(busy, "dumped")) {
+            dumped.write(Verdict.events(whole).stream()
+                    .map(event -> event instanceof End end && end.outcome() == Outcome.OK && end.time() >= began
+                            ? new End(end.time(), end.call(), Outcome.UNKNOWN)
+                            : event)
+                    .toList());
         }
     }
 
@@ -232,7 +256,9 @@ class DumpAndRestoreTest {
                     .isTrue();
             publish(trunkline, "after the restore", Message.of("orders", "after the restore"));
             publish(trunkline, target, "after the restore");
-            try (Load load = new Load(trunkline, target.dataSource(), "busy", busy, seed + 1_000_000).start(3)) {
+            try (Load load = new Load(
+                            trunkline, target.dataSource(), "busy", Journal.create(busy, "restored"), seed + 1_000_000)
+                    .start(3)) {
                 load.awaitMore(60);
                 load.stop();
                 assertThat(load.surprises()).isEmpty();

@@ -15,9 +15,9 @@ import dev.trunkline.Receipt;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Journal;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.embedded.Shutdown;
-import dev.trunkline.testing.History;
 import dev.trunkline.testing.Load;
 import dev.trunkline.testing.Seed;
 import dev.trunkline.testing.Sql;
@@ -52,6 +52,9 @@ class PromotionTest {
 
     @TempDir
     Path directory;
+
+    @TempDir
+    Path journals;
 
     private EmbeddedPostgres primary;
     private EmbeddedPostgres standby;
@@ -127,13 +130,13 @@ class PromotionTest {
     @Test
     void promotion_loses_nothing_acknowledged_and_keeps_the_order() throws SQLException {
         long seed = Seed.next();
-        History history = new History();
+        Journal journal = Journal.create(journals, "load");
         DataSource promoted = standby.dataSource(database.name());
         standbyIsRefused();
         try (Trunkline trunkline = Trunkline.builder()
                         .url(urlOfBoth(), primary.user(), primary.password())
                         .open();
-                Load load = new Load(trunkline, sourceOfBoth(), "orders", history, seed)) {
+                Load load = new Load(trunkline, sourceOfBoth(), "orders", journal, seed)) {
             load.start(4);
             load.awaitMore(200);
             primary.kill();
@@ -143,7 +146,7 @@ class PromotionTest {
             assertThat(load.surprises()).as("seed " + seed).isEmpty();
         }
         try (Trunkline trunkline = onStandby().open()) {
-            Verdict.on(trunkline, promoted, "orders", history, "seed " + seed);
+            Verdict.on(trunkline, promoted, "orders", journals, "seed " + seed);
         }
     }
 

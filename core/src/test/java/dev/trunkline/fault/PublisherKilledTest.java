@@ -2,27 +2,33 @@ package dev.trunkline.fault;
 
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
+import dev.trunkline.checker.Event.End;
+import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Event.Publish;
+import dev.trunkline.checker.Event.Way;
+import dev.trunkline.checker.Journal;
 import dev.trunkline.rig.ChildJvm;
-import dev.trunkline.testing.History;
-import dev.trunkline.testing.History.Call;
-import dev.trunkline.testing.History.Outcome;
 import dev.trunkline.testing.PublishingProcess;
 import dev.trunkline.testing.Seed;
 import dev.trunkline.testing.TestDatabase;
 import dev.trunkline.testing.Verdict;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.Random;
+import java.util.Set;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** F2: publishers are killed in the midst of batches and transactions. */
 @Tag("fault")
 class PublisherKilledTest {
 
+    @TempDir
+    Path journals;
+
     private final TestDatabase database = TestDatabase.fresh();
-    private final History history = new History();
 
     @Test
     void a_batch_of_a_killed_publisher_is_whole_or_absent_and_sent_again_it_is_one() throws Exception {
@@ -40,12 +46,13 @@ class PublisherKilledTest {
                     .until(() -> database.number(
                                     "select count(*) from pg_stat_activity where application_name = 'publisher'")
                             == 0);
-            Verdict.onLog(trunkline, database.dataSource(), "orders", history, "seed " + seed);
+            Verdict.onLog(trunkline, database.dataSource(), "orders", journals, "seed " + seed);
         }
     }
 
     private void publishUntilKilled(Trunkline trunkline, String name, int calls) throws InterruptedException {
-        Map<String, Long> begun = new LinkedHashMap<>();
+        Journal journal = Journal.create(journals, name);
+        Set<String> begun = new LinkedHashSet<>();
         try (ChildJvm child = ChildJvm.start(
                 PublishingProcess.class,
                 database.url() + "?ApplicationName=publisher",
@@ -57,9 +64,11 @@ class PublisherKilledTest {
                 String[] words = line.split(" ", -1);
                 long at = Long.parseLong(words[2]);
                 if (words[0].equals("begin")) {
-                    begun.put(words[1], at);
+                    begin(journal, words[1], at);
+                    begun.add(words[1]);
                 } else {
-                    record(words[1], Outcome.OK, begun.remove(words[1]), at);
+                    journal.write(new End(at, words[1], Outcome.OK));
+                    begun.remove(words[1]);
                     if (++done == calls) {
                         child.kill();
                     }
@@ -67,17 +76,18 @@ class PublisherKilledTest {
             }
             child.waitFor();
         }
-        begun.forEach((prefix, at) -> {
+        for (String prefix : begun) {
             if (prefix.startsWith("keyed")) {
                 trunkline.publisher().publishAll(PublishingProcess.messages(prefix));
-                record(prefix, Outcome.OK, at, System.nanoTime());
-            } else {
-                record(prefix, Outcome.UNKNOWN, at, System.nanoTime());
+                journal.end(prefix, Outcome.OK);
             }
-        });
+        }
     }
 
-    private void record(String prefix, Outcome outcome, long invoked, long ended) {
-        history.add(new Call(PublishingProcess.values(prefix), false, outcome, invoked, ended));
+    private static void begin(Journal journal, String prefix, long at) {
+        journal.write(PublishingProcess.messages(prefix).stream()
+                .map(message -> new Publish(
+                        at, prefix, message.topic(), message.key(), (String) message.payload(), Way.PUBLISH))
+                .toList());
     }
 }

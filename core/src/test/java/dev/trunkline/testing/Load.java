@@ -5,6 +5,10 @@ import dev.trunkline.Message;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Trunkline;
 import dev.trunkline.TrunklineException;
+import dev.trunkline.checker.Event.Content;
+import dev.trunkline.checker.Event.Outcome;
+import dev.trunkline.checker.Event.Way;
+import dev.trunkline.checker.Journal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -27,12 +31,10 @@ import org.awaitility.Awaitility;
  */
 public final class Load implements AutoCloseable {
 
-    private static final String UNDER_TRANSACTION = "work";
-
     private final Trunkline trunkline;
     private final DataSource source;
     private final String topic;
-    private final History history;
+    private final Journal journal;
     private final long seed;
     private final List<Thread> threads = new ArrayList<>();
     private final AtomicLong acknowledged = new AtomicLong();
@@ -40,11 +42,11 @@ public final class Load implements AutoCloseable {
     private volatile boolean stopped;
 
     /** @param source where the callers' own transactions come from */
-    public Load(Trunkline trunkline, DataSource source, String topic, History history, long seed) {
+    public Load(Trunkline trunkline, DataSource source, String topic, Journal journal, long seed) {
         this.trunkline = trunkline;
         this.source = source;
         this.topic = topic;
-        this.history = history;
+        this.journal = journal;
         this.seed = seed;
     }
 
@@ -96,14 +98,6 @@ public final class Load implements AutoCloseable {
         return List.copyOf(surprises);
     }
 
-    /** The work values of a log: they must be the business rows. */
-    public static List<String> underTransaction(List<History.Entry> log) {
-        return log.stream()
-                .map(History.Entry::value)
-                .filter(value -> value.startsWith(UNDER_TRANSACTION))
-                .toList();
-    }
-
     private void run(String name, Random random) {
         Connection connection = null;
         for (int i = 0; !stopped; i++) {
@@ -135,72 +129,76 @@ public final class Load implements AutoCloseable {
         Message message = message(value, random);
         Message sent = delayed ? message.withDelay(Duration.ofMillis(1 + random.nextInt(50))) : message;
         conclude(
-                history.begin(List.of(value), delayed),
+                begin(delayed ? Way.LATER : Way.PUBLISH, List.of(sent)),
                 () -> trunkline.publisher().publish(sent));
     }
 
     private void publishAll(String prefix, Random random) {
-        List<String> values = values(prefix, 2 + random.nextInt(9));
-        List<Message> messages =
-                values.stream().map(value -> message(value, random)).toList();
-        conclude(history.begin(values), () -> trunkline.publisher().publishAll(messages));
+        List<Message> messages = messages(values(prefix, 2 + random.nextInt(9)), random);
+        conclude(begin(Way.PUBLISH, messages), () -> trunkline.publisher().publishAll(messages));
     }
 
-    private void conclude(History.Pending call, Runnable action) {
+    private String begin(Way way, List<Message> messages) {
+        return journal.publish(
+                way,
+                topic,
+                messages.stream()
+                        .map(message -> new Content(message.key(), (String) message.payload()))
+                        .toList());
+    }
+
+    private void conclude(String call, Runnable action) {
         try {
             action.run();
-            call.ok();
+            journal.end(call, Outcome.OK);
             acknowledged.incrementAndGet();
         } catch (OutcomeUnknownException e) {
-            call.unknown();
+            journal.end(call, Outcome.UNKNOWN);
         } catch (DatabaseUnavailableException e) {
-            call.failed();
+            journal.end(call, Outcome.FAILED);
         } catch (RuntimeException e) {
-            call.unknown();
+            journal.end(call, Outcome.UNKNOWN);
             surprises.add(e);
         }
     }
 
     /** Whether the connection is still good. */
     private boolean publishUnderTransaction(Connection connection, String suffix, Random random) {
-        List<String> values = values(UNDER_TRANSACTION + suffix, 1 + random.nextInt(3));
+        List<String> values = values("work" + suffix, 1 + random.nextInt(3));
         boolean rollsBack = random.nextInt(5) == 0;
         boolean together = random.nextBoolean();
-        History.Pending call = history.begin(values);
+        List<Message> messages = messages(values, random);
+        String call = begin(Way.WORK, messages);
         try {
             open(connection);
             insert(connection, values);
             if (together) {
-                trunkline
-                        .publisher()
-                        .publishAll(
-                                connection,
-                                values.stream().map(v -> message(v, random)).toList());
+                trunkline.publisher().publishAll(connection, messages);
             } else {
-                for (String value : values) {
-                    trunkline.publisher().publish(connection, message(value, random));
+                for (Message message : messages) {
+                    trunkline.publisher().publish(connection, message);
                 }
             }
         } catch (SQLException | TrunklineException e) {
-            call.failed();
+            journal.end(call, Outcome.FAILED);
             expectLostConnection(e);
             return false;
         }
         try {
             if (rollsBack) {
                 connection.rollback();
-                call.failed();
+                journal.end(call, Outcome.FAILED);
             } else {
                 connection.commit();
-                call.ok();
+                journal.end(call, Outcome.OK);
                 acknowledged.incrementAndGet();
             }
             return true;
         } catch (SQLException e) {
             if (rollsBack) {
-                call.failed();
+                journal.end(call, Outcome.FAILED);
             } else {
-                call.unknown();
+                journal.end(call, Outcome.UNKNOWN);
             }
             expectLostConnection(e);
             return false;
@@ -260,6 +258,10 @@ public final class Load implements AutoCloseable {
     private Message message(String value, Random random) {
         Message message = Message.of(topic, value);
         return random.nextBoolean() ? message.withKey("key-" + random.nextInt(8)) : message;
+    }
+
+    private List<Message> messages(List<String> values, Random random) {
+        return values.stream().map(value -> message(value, random)).toList();
     }
 
     private static List<String> values(String prefix, int count) {

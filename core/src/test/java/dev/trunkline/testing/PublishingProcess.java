@@ -54,7 +54,7 @@ public final class PublishingProcess {
                 .toList();
     }
 
-    public static List<String> values(String prefix) {
+    private static List<String> values(String prefix) {
         return IntStream.range(0, BATCH).mapToObj(i -> prefix + "-" + i).toList();
     }
 

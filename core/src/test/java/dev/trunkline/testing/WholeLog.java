@@ -1,5 +1,6 @@
 package dev.trunkline.testing;
 
+import dev.trunkline.LogMessage;
 import dev.trunkline.OutcomeUnknownException;
 import dev.trunkline.Trunkline;
 import java.sql.Connection;
@@ -13,21 +14,41 @@ import java.util.Map;
 import java.util.TreeMap;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /** A topic's whole log straight out of the tables, whatever the library thinks of them. */
 public final class WholeLog {
 
     private WholeLog() {}
 
-    public static List<History.Entry> of(DataSource source, String topic) throws SQLException {
-        List<History.Entry> entries = new ArrayList<>();
+    /** A message of the log. */
+    public record Entry(
+            int partition, long offset, @Nullable String key, String value, long unit, boolean unitEnd) {
+        static Entry of(LogMessage message) {
+            return new Entry(
+                    message.partition(),
+                    message.offset(),
+                    message.key(),
+                    message.text(),
+                    message.unit(),
+                    message.unitEnd());
+        }
+
+        @Override
+        public String toString() {
+            return value + " at " + partition + "/" + offset;
+        }
+    }
+
+    public static List<Entry> of(DataSource source, String topic) throws SQLException {
+        List<Entry> entries = new ArrayList<>();
         try (Connection connection = source.getConnection()) {
             for (String segment : TestDatabase.query(
                     connection,
                     "select s.id from trunkline.segment s join trunkline.topic t on t.id = s.topic where t.name = ? order by s.id",
                     topic)) {
                 try (PreparedStatement statement = connection.prepareStatement("""
-                                select f.partition, f.last_offset - cardinality(f.ids) + i,
+                                select f.partition, f.last_offset - cardinality(f.ids) + i, f.keys[i],
                                        convert_from(substring(f.payloads from 1 + coalesce((select sum(l)::int from unnest(f.lengths[:i - 1]) l), 0)
                                            for f.lengths[i]), 'UTF8'),
                                        f.base_id + coalesce(f.units[i], f.ids[i]),
@@ -37,8 +58,13 @@ public final class WholeLog {
                                 """.formatted(segment));
                         ResultSet row = statement.executeQuery()) {
                     while (row.next()) {
-                        entries.add(new History.Entry(
-                                row.getInt(1), row.getLong(2), row.getString(3), row.getLong(4), row.getBoolean(5)));
+                        entries.add(new Entry(
+                                row.getInt(1),
+                                row.getLong(2),
+                                row.getString(3),
+                                row.getString(4),
+                                row.getLong(5),
+                                row.getBoolean(6)));
                     }
                 }
             }

@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -57,6 +58,10 @@ class LogsTest {
     }
 
     private ChildJvm serve(String format, String level) {
+        return serve(format, level, Cli.freshDatabase());
+    }
+
+    private ChildJvm serve(String format, String level, String database) {
         Path log = directory.resolve("log");
         return ChildJvm.start(
                 List.of("sh", "-c", "exec \"$@\" 2> " + log, "sh"),
@@ -67,7 +72,7 @@ class LogsTest {
                 "0",
                 "--no-auth",
                 "--url",
-                Cli.postgres().jdbcUrl(Cli.freshDatabase()),
+                Cli.postgres().jdbcUrl(database),
                 "--user",
                 Cli.postgres().user(),
                 "--password",
@@ -108,6 +113,37 @@ class LogsTest {
             assertThat(logged(server))
                     .isNotEmpty()
                     .allMatch(line -> line.matches("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:.*"));
+        }
+    }
+
+    @Test
+    void what_a_warning_is_about_is_told_to_machines_as_pairs_and_to_people_in_the_sentence() throws Exception {
+        String database = Cli.freshDatabase();
+        try (Trunkline trunkline = Trunkline.builder()
+                .dataSource(Cli.postgres().dataSource(database))
+                .open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("t"));
+        }
+        try (Connection connection = Cli.postgres().dataSource(database).getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("alter table trunkline.segment_1 rename to gone");
+            statement.execute("select trunkline.publish('t', 'can not be relayed'::text)");
+        }
+        JsonNode event = new JsonMapper().readTree(warning("json", database));
+        assertThat(event.at("/formattedMessage").asString()).startsWith("relay of topic \"t\": ");
+        assertThat(event.at("/kvpList").toString()).isEqualTo("[{\"topic\":\"t\"}]");
+        assertThat(warning("text", database)).matches("\\S+ WARN  \\S+ relay of topic \"t\": .*");
+    }
+
+    /** The first line of a server that can not relay. */
+    private String warning(String format, String database) throws Exception {
+        try (ChildJvm server = serve(format, "warn", database)) {
+            Path log = directory.resolve("log");
+            Awaitility.await()
+                    .until(() -> Files.exists(log) && Files.readString(log).contains("next try in"));
+            server.kill();
+            server.waitFor();
+            return Files.readAllLines(log).getFirst();
         }
     }
 
@@ -165,7 +201,9 @@ class LogsTest {
         List<String> lines = List.copyOf(logged.list).stream()
                 .map(event -> new String(encoder.encode(event), StandardCharsets.UTF_8))
                 .toList();
-        assertThat(lines).anyMatch(line -> line.contains("dead letter"));
+        assertThat(lines)
+                .anyMatch(line -> line.contains("dead letter")
+                        && line.contains("[{\"group\":\"g\"},{\"topic\":\"t\"},{\"partition\":\""));
         assertThat(lines).noneMatch(line -> line.contains(CANARY));
         assertThat(lines).noneMatch(line -> line.contains(Cli.postgres().password()));
     }
