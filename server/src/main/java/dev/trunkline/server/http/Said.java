@@ -31,10 +31,26 @@ final class Said {
     /** Text that is no text when it is written as UTF-8 is refused, not changed. */
     static String whole(String field, String text) {
         Problem.require(
-                text.codePoints().noneMatch(Said::isHalf),
+                isWhole(text),
                 field,
                 "it contains half a character, a lone surrogate: remove it, or send bytes as base64");
         return text;
+    }
+
+    /** Every message comes by here: no stream. */
+    private static boolean isWhole(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (Character.isSurrogate(c)) {
+                if (!Character.isHighSurrogate(c)
+                        || i + 1 == text.length()
+                        || !Character.isLowSurrogate(text.charAt(i + 1))) {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
     }
 
     /** What something is called by. */
@@ -43,14 +59,11 @@ final class Said {
         Problem.require(
                 length >= 1
                         && length <= LONGEST_NAME
-                        && text.codePoints().noneMatch(c -> Character.isISOControl(c) || isHalf(c)),
+                        && isWhole(text)
+                        && text.codePoints().noneMatch(Character::isISOControl),
                 field,
                 "it has 1 to " + LONGEST_NAME + " characters, none of them a control character or half a one");
         return text;
-    }
-
-    private static boolean isHalf(int c) {
-        return c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE;
     }
 
     static Map<String, String> headers(Map<String, String> headers) {
