@@ -23,7 +23,7 @@ import javax.sql.DataSource;
 public final class TestDatabase {
 
     private static final Map<Integer, EmbeddedPostgres> SERVERS = new ConcurrentHashMap<>();
-    private static final Map<String, String> POOLERS = new ConcurrentHashMap<>();
+    private static final Map<String, TransactionPooler> POOLERS = new ConcurrentHashMap<>();
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     /** Whether Trunkline is to reach the server through a pooler in transaction mode, as behind PgBouncer. */
@@ -82,13 +82,21 @@ public final class TestDatabase {
     public Trunkline.Builder options() {
         Trunkline.Builder builder = Trunkline.builder();
         return POOLED
-                ? builder.url(POOLERS.computeIfAbsent(url(), this::pool), server.user(), server.password())
+                ? builder.url(pooler().jdbcUrl(name) + "?prepareThreshold=0", server.user(), server.password())
                         .directUrl(url())
                 : builder.url(url(), server.user(), server.password());
     }
 
+    /** One for each database; those of others give up what they do not need. */
+    private TransactionPooler pooler() {
+        return POOLERS.computeIfAbsent(url(), url -> {
+            POOLERS.values().forEach(TransactionPooler::swap);
+            return pool();
+        });
+    }
+
     /** The server trusts it, and whoever else is on this machine. */
-    private String pool(String url) {
+    private TransactionPooler pool() {
         try {
             Files.writeString(
                     server.dataDirectory().resolve("cluster").resolve("pg_hba.conf"),
@@ -97,7 +105,7 @@ public final class TestDatabase {
             throw new UncheckedIOException(e);
         }
         execute("select pg_reload_conf()");
-        return new TransactionPooler(server.port(), 20).jdbcUrl(name) + "?prepareThreshold=0";
+        return new TransactionPooler(server.port(), 20);
     }
 
     public Connection connect() throws SQLException {
