@@ -19,7 +19,9 @@ create table trunkline.audit_log (
     at      timestamptz not null default clock_timestamp(),
     who     text not null,
     what    text not null,
-    target  text not null
+    target  text not null,
+    -- What was answered, once that is known.
+    status  int
 );
 
 -- For how long it is good counts by the clock that it is held against later. Null: for ever.
@@ -77,9 +79,16 @@ begin
     return found;
 end $$;
 
-create function trunkline.note_decision(a_who text, a_what text, a_target text) returns void
+create function trunkline.note_decision(a_who text, a_what text, a_target text) returns bigint
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    insert into trunkline.audit_log (who, what, target) values (a_who, a_what, a_target)
+    insert into trunkline.audit_log (who, what, target) values (a_who, a_what, a_target) returning id
+$$;
+
+create function trunkline.note_answer(a_id bigint, a_status int) returns void
+    language sql security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+    update trunkline.audit_log set status = a_status where id = a_id
 $$;

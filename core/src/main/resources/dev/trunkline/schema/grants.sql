@@ -41,6 +41,6 @@ begin
             trunkline.trace_progress, trunkline.trace from trunkline_app;
         -- Who gives keys may do whatever the server may.
         revoke execute on function trunkline.create_api_key, trunkline.create_first_api_key, trunkline.find_api_key, trunkline.list_api_keys, trunkline.revoke_api_key,
-            trunkline.note_decision from trunkline_app;
+            trunkline.note_decision, trunkline.note_answer from trunkline_app;
     end if;
 end $$;

@@ -71,9 +71,8 @@ final class LineFaults {
         trial.pause(Duration.ofSeconds(1));
         trial.harm(() -> {
             trial.island().cutOff();
-            long silent = System.nanoTime();
             try {
-                trial.awaitTakenOver(trial.crowd().islander().pid(), silent);
+                trial.awaitTakenOver(trial.crowd().islander().pid());
                 trial.pause(Duration.ofSeconds(4));
             } finally {
                 trial.island().connect();

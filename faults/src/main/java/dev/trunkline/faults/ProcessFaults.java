@@ -100,9 +100,8 @@ final class ProcessFaults {
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
         trial.harm(victim, () -> {
             victim.signal("STOP");
-            long stopped = System.nanoTime();
             try {
-                trial.awaitTakenOver(victim.pid(), stopped);
+                trial.awaitTakenOver(victim.pid());
                 trial.awaitMore(100);
                 trial.pause(Duration.ofSeconds(2));
             } finally {

@@ -4,14 +4,22 @@ import dev.trunkline.GroupStatus;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
 import dev.trunkline.Trunkline;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /** What this server pulls with: one consumer for each group, so that of many callers who wait for the same, one looks. */
 final class Consumers implements AutoCloseable {
 
+    private static final int FEW = 100;
+
     private final Trunkline trunkline;
     private final Map<Place, PullConsumer<byte[]>> known = new ConcurrentHashMap<>();
+    /** When there are so many, it is looked who is gone. */
+    private volatile int most = FEW;
+
     private volatile boolean closed;
 
     Consumers(Trunkline trunkline) {
@@ -34,18 +42,38 @@ final class Consumers implements AutoCloseable {
                 .find(place.group(), place.topic())
                 .filter(its -> its.status() != GroupStatus.CANCELLED)
                 .isEmpty()) {
-            throw place.isNot().with("hint", "make it first: PUT " + PullRoutes.GROUP);
+            throw place.isNot(trunkline).with("hint", "make it first: PUT " + PullRoutes.GROUP);
         }
         return keep(place, trunkline.pull(place.group(), place.topic(), byte[].class, PullOptions.fromNow()));
     }
 
     private PullConsumer<byte[]> keep(Place place, PullConsumer<byte[]> made) {
+        if (known.size() >= most) {
+            forgetTheDead();
+        }
         PullConsumer<byte[]> before = known.putIfAbsent(place, made);
         PullConsumer<byte[]> kept = before == null ? made : before;
         if (closed) {
             kept.close();
         }
         return kept;
+    }
+
+    /** Groups that were cancelled, or went with their topics. How many are kept is at most twice as many as live, or a few. */
+    private void forgetTheDead() {
+        Set<List<String>> alive = trunkline.admin().groups().stream()
+                .filter(its -> its.status() != GroupStatus.CANCELLED)
+                .map(its -> List.of(its.name(), its.topic()))
+                .collect(Collectors.toSet());
+        for (Place place : List.copyOf(known.keySet())) {
+            if (!alive.contains(List.of(place.group(), place.topic()))) {
+                PullConsumer<byte[]> dead = known.remove(place);
+                if (dead != null) {
+                    dead.close();
+                }
+            }
+        }
+        most = Math.max(FEW, 2 * known.size());
     }
 
     /** Who waits for messages gets none. */

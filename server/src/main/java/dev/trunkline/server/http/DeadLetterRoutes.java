@@ -132,7 +132,9 @@ final class DeadLetterRoutes {
 
     private static DeadLetter letter(Exchange exchange, DeadLetters letters) {
         long id = exchange.number("id");
-        return letters.find(id).orElseThrow(() -> new Problem(404, "there is no dead letter " + id + " of this group"));
+        return letters.find(id)
+                .orElseThrow(
+                        () -> new Problem(404, "there is no dead letter " + id + " of this group").with("field", "id"));
     }
 
     /** What a dead letter is to say; what is not said stays. */

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
@@ -40,6 +41,9 @@ final class Exchange {
     private static final long MOST_DISCARDED = 1024 * 1024;
     private static final Duration LONGEST = Duration.ofSeconds(30);
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(60);
+    /** As JSON has them: there are other digits, and other signs. */
+    private static final Pattern NUMBER = Pattern.compile("-?[0-9]+");
+
     private static final Duration MOMENT = Duration.ofSeconds(2);
 
     private final Request request;
@@ -134,6 +138,15 @@ final class Exchange {
         return value;
     }
 
+    /** Refuses what nothing can be called by. */
+    void requireNames() {
+        for (String name : List.of("topic", "group")) {
+            if (has(name)) {
+                Said.name(name, path(name));
+            }
+        }
+    }
+
     boolean has(String name) {
         return path.containsKey(name);
     }
@@ -204,9 +217,10 @@ final class Exchange {
 
     private static long number(String name, String text) {
         try {
+            Problem.require(NUMBER.matcher(text).matches(), name, "\"" + text + "\" is no number");
             return Long.parseLong(text);
         } catch (NumberFormatException e) {
-            throw Problem.of(name, "\"" + text + "\" is no number");
+            throw Problem.of(name, text + " is out of bounds");
         }
     }
 
@@ -216,7 +230,7 @@ final class Exchange {
             try {
                 fields = Request.extractQueryParameters(request, StandardCharsets.UTF_8);
             } catch (RuntimeException e) {
-                throw Problem.badRequest("the query can not be read: it is not UTF-8, percent-encoded");
+                throw Problem.of("query", "the query can not be read: it is not UTF-8, percent-encoded");
             }
             query = fields;
         }
@@ -281,7 +295,7 @@ final class Exchange {
         requireJson();
         T said;
         try {
-            said = type.cast(required(Json.MAPPER.readerFor(type).readValue(body())));
+            said = type.cast(required(Json.MAPPER.readerFor(type).readValue(Json.text(body()))));
         } catch (JacksonException e) {
             throw Json.problem(e);
         }
@@ -294,7 +308,7 @@ final class Exchange {
     /** The body as JSON: a value, or an array of several. Some may be null. */
     <T> List<@Nullable T> bodies(Class<T> type) {
         requireJson();
-        try (JsonParser parser = Json.MAPPER.createParser(body())) {
+        try (JsonParser parser = Json.MAPPER.createParser(Json.text(body()))) {
             if (parser.nextToken() != JsonToken.START_ARRAY) {
                 return List.of(type.cast(required(Json.MAPPER.readerFor(type).readValue(parser))));
             }
@@ -311,8 +325,10 @@ final class Exchange {
     private void requireJson() {
         if (!contentType().equals(JSON)) {
             throw new Problem(
-                    415,
-                    "the body is to be " + JSON + ", not " + contentType() + ": say so in Content-Type (curl: --json)");
+                            415,
+                            "the body is to be " + JSON + ", not " + contentType()
+                                    + ": say so in Content-Type (curl: --json)")
+                    .with("field", "Content-Type");
         }
     }
 
@@ -355,6 +371,10 @@ final class Exchange {
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
         return new Outlet(request, response);
+    }
+
+    int status() {
+        return response.getStatus();
     }
 
     boolean isAnswered() {

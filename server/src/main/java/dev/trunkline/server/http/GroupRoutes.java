@@ -2,6 +2,7 @@ package dev.trunkline.server.http;
 
 import dev.trunkline.ConsumerGroupAdmin;
 import dev.trunkline.ConsumerGroupAdmin.GroupState;
+import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.GroupStatus;
 import dev.trunkline.Start;
 import dev.trunkline.Trunkline;
@@ -116,7 +117,9 @@ final class GroupRoutes {
 
     private static String decoded(String after) {
         try {
-            return new String(Base64.getUrlDecoder().decode(after), StandardCharsets.UTF_8);
+            String place = new String(Base64.getUrlDecoder().decode(after), StandardCharsets.UTF_8);
+            Problem.require(place.indexOf('\0') > 0, "after", "it is not where a page ended");
+            return place;
         } catch (IllegalArgumentException e) {
             throw Problem.of("after", "it is not where a page ended");
         }
@@ -126,7 +129,7 @@ final class GroupRoutes {
         Place place = Place.of(exchange, trunkline);
         exchange.answer(
                 Route.OK,
-                admin.find(place.group(), place.topic()).map(Group::of).orElseThrow(place::isNot));
+                admin.find(place.group(), place.topic()).map(Group::of).orElseThrow(() -> place.isNot(trunkline)));
     }
 
     private void lag(Exchange exchange) throws Exception {
@@ -164,7 +167,7 @@ final class GroupRoutes {
             int partitions = trunkline
                     .topics()
                     .find(place.topic())
-                    .orElseThrow(place::isNot)
+                    .orElseThrow(() -> place.isNot(trunkline))
                     .partitions();
             Said.within(0, partitions - 1L, "partition", move.partition);
         }
@@ -209,9 +212,15 @@ final class GroupRoutes {
     record Audited(List<ConsumerGroupAdmin.Handled> groups) {}
 
     private void audit(Exchange exchange) throws Exception {
+        List<ConsumerGroupAdmin.Handled> groups;
+        try {
+            groups = admin.audit(exchange.path("topic"), exchange.number("id"));
+        } catch (ConsumerGroupException e) {
+            throw new Problem(404, String.valueOf(e.getMessage())).with("field", "id");
+        }
         exchange.answer(
                 Route.OK,
-                new Audited(admin.audit(exchange.path("topic"), exchange.number("id")).stream()
+                new Audited(groups.stream()
                         .filter(its -> exchange.caller().sees(Place.shown(its.group())))
                         .toList()));
     }

@@ -250,10 +250,12 @@ public final class HttpServer implements AutoCloseable {
 
     private void serve(Exchange exchange, Route route, Verb verb, Caller caller) throws Exception {
         exchange.requireKnown(route.query());
+        exchange.requireNames();
         if (decisions.isPresent() && verb == Verb.ADMIN && !route.method().equals("GET")) {
-            decisions.get().noteBefore(exchange, caller, route);
+            decisions.get().carryOut(exchange, caller, route);
+        } else {
+            route.action().on(exchange);
         }
-        route.action().on(exchange);
     }
 
     /** Who may do nothing of the kind at all is told no more than that. */
@@ -275,11 +277,15 @@ public final class HttpServer implements AutoCloseable {
         }
         String header = exchange.single("Authorization").orElse("");
         if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
-            throw new Problem(401, "say who you are: Authorization: Bearer KEY");
+            throw unknown("say who you are: Authorization: Bearer KEY");
         }
         return guard.get()
                 .find(header.substring(BEARER.length()).strip())
-                .orElseThrow(() -> new Problem(401, "this key is not known, or not good any more"));
+                .orElseThrow(() -> unknown("this key is not known, or not good any more"));
+    }
+
+    private static Problem unknown(String why) {
+        return new Problem(401, why).with("field", "Authorization");
     }
 
     private static void secure(Response response) {

@@ -1,12 +1,25 @@
 package dev.trunkline.server.http;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.trunkline.CompletionTrackingMode;
+import dev.trunkline.Ordering;
+import dev.trunkline.Priority;
+import dev.trunkline.TopicSemantics;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
-import tools.jackson.core.exc.InputCoercionException;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
@@ -31,6 +44,7 @@ final class Json {
                             .maxNestingDepth(MOST_NESTING)
                             .maxNumberLength(LONGEST_NUMBER)
                             .maxStringLength(Integer.MAX_VALUE) // the body has a limit
+                            .maxNameLength(Integer.MAX_VALUE)
                             .build())
                     .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                     .build())
@@ -45,12 +59,26 @@ final class Json {
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
             .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
             .disable(DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
+            // Blank is not the same as nothing.
+            .withCoercionConfigDefaults(config -> config.setAcceptBlankAsEmpty(false)
+                    .setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail))
             .withCoercionConfig(
                     LogicalType.Textual,
                     config -> config.setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
                             .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
                             .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
-            .addModule(new SimpleModule().addSerializer(new InstantWriter()))
+            .addModule(new SimpleModule()
+                    .addSerializer(new InstantWriter())
+                    .addDeserializer(Duration.class, new TextReader<>(Duration.class, Duration::parse))
+                    .addDeserializer(Instant.class, new TextReader<>(Instant.class, Instant::parse))
+                    .addDeserializer(Priority.class, new TextReader<>(Priority.class, Priority::valueOf))
+                    .addDeserializer(Verb.class, new TextReader<>(Verb.class, Verb::valueOf))
+                    .addDeserializer(Ordering.class, new TextReader<>(Ordering.class, Ordering::valueOf))
+                    .addDeserializer(
+                            TopicSemantics.class, new TextReader<>(TopicSemantics.class, TopicSemantics::valueOf))
+                    .addDeserializer(
+                            CompletionTrackingMode.class,
+                            new TextReader<>(CompletionTrackingMode.class, CompletionTrackingMode::valueOf)))
             .build();
 
     /** What is null is left out. */
@@ -61,13 +89,30 @@ final class Json {
 
     private Json() {}
 
+    /** Bytes that are no UTF-8 are refused: the parser would make something of some of them. */
+    static Reader text(InputStream bytes) {
+        return new InputStreamReader(
+                bytes,
+                StandardCharsets.UTF_8
+                        .newDecoder()
+                        .onMalformedInput(CodingErrorAction.REPORT)
+                        .onUnmappableCharacter(CodingErrorAction.REPORT));
+    }
+
     /** What is wrong with what could not be read, and where. */
     static Problem problem(JacksonException e) {
         if (e.getCause() instanceof Problem refused) {
             return refused;
         }
+        if (e.getCause() instanceof CharacterCodingException) {
+            return Problem.badRequest("the body is no UTF-8");
+        }
         if (e.getCause() instanceof IOException) {
             return Problem.badRequest("the body did not come to its end");
+        }
+        if (e instanceof StreamConstraintsException) {
+            return Problem.badRequest("the body is nested more than " + MOST_NESTING
+                    + " deep, or a number in it has more than " + LONGEST_NUMBER + " digits");
         }
         String field = field(e);
         String detail = e.getOriginalMessage()
@@ -86,10 +131,10 @@ final class Json {
         if (e instanceof DatabindException databind) {
             return databind.getPath().stream().map(Json::name).collect(Collectors.joining());
         }
-        if (e instanceof InputCoercionException number && number.processor() != null) {
+        if (e instanceof StreamReadException unread && unread.processor() != null) {
             String pointer =
-                    number.processor().streamReadContext().pathAsPointer().toString();
-            return pointer.substring(1).replace('/', '.');
+                    unread.processor().streamReadContext().pathAsPointer().toString();
+            return pointer.isEmpty() ? "" : pointer.substring(1).replace('/', '.');
         }
         return "";
     }

@@ -68,7 +68,7 @@ final class KeyRoutes {
     private void revoke(Exchange exchange) throws Exception {
         long id = exchange.number("id");
         if (id != (int) id || !keys.revoke((int) id)) {
-            throw new Problem(404, "there is no key " + id + ", or it was revoked before");
+            throw new Problem(404, "there is no key " + id + ", or it was revoked before").with("field", "id");
         }
         exchange.answer(Route.NO_CONTENT, null);
     }

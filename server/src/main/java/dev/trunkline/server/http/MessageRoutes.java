@@ -1,13 +1,14 @@
 package dev.trunkline.server.http;
 
+import dev.trunkline.InvalidMessageException;
 import dev.trunkline.Log;
 import dev.trunkline.LogMessage;
 import dev.trunkline.Message;
+import dev.trunkline.OffsetOutOfRangeException;
 import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.Priority;
 import dev.trunkline.Publisher;
 import dev.trunkline.Receipt;
-import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -200,7 +201,7 @@ final class MessageRoutes {
         Lines waiting = new Lines(exchange);
         long line = 0;
         try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish, stopping), exchange.mostBytes());
-                JsonParser lines = Json.MAPPER.createParser((InputStream) in)) {
+                JsonParser lines = Json.MAPPER.createParser(Json.text(in))) {
             for (JsonToken next = lines.nextToken(); next != null; next = lines.nextToken()) {
                 if (next != JsonToken.START_OBJECT) {
                     throw Problem.badRequest("a line is a JSON object, a message")
@@ -274,9 +275,18 @@ final class MessageRoutes {
         String topic = exchange.path("topic");
         int partition = (int) exchange.number(PARTITION);
         Priority priority = exchange.text(PRIORITY).map(Priority::valueOf).orElse(Priority.NORMAL);
-        long from = exchange.text(FROM).isPresent() ? exchange.number(FROM) : log.first(topic, partition, priority);
-        exchange.share().take(Room.PAGE);
-        List<LogMessage> found = log.read(topic, partition, priority, from, (int) exchange.number(Page.LIMIT));
+        long from;
+        List<LogMessage> found;
+        try {
+            from = exchange.text(FROM).isPresent() ? exchange.number(FROM) : log.first(topic, partition, priority);
+            Problem.require(from <= Long.MAX_VALUE - Page.LIMIT.most(), "from", "no offset is as great as " + from);
+            exchange.share().take(Room.PAGE);
+            found = log.read(topic, partition, priority, from, (int) exchange.number(Page.LIMIT));
+        } catch (InvalidMessageException e) {
+            throw Problem.of(priority == Priority.NORMAL ? "partition" : "priority", String.valueOf(e.getMessage()));
+        } catch (OffsetOutOfRangeException e) {
+            throw new Problem(416, String.valueOf(e.getMessage())).with("field", "from");
+        }
         exchange.share().take(Room.TOLD * bytes(found));
         exchange.answer(
                 Route.OK,

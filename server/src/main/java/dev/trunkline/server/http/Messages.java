@@ -25,6 +25,7 @@ final class Messages {
     private static final int LONGEST_TEXT = 1_024;
     private static final int LONGEST_TYPE = 255;
     private static final Duration LONGEST_DELAY = Duration.ofDays(36_500);
+    private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
     private Messages() {}
@@ -81,7 +82,10 @@ final class Messages {
                 message = message.withDelay(Said.upTo(LONGEST_DELAY, "delay", delay));
             }
             if (deliverAt != null) {
-                Problem.require(!deliverAt.isAfter(LATEST), "deliverAt", "it is a time before the year 10000");
+                Problem.require(
+                        !deliverAt.isBefore(EARLIEST) && !deliverAt.isAfter(LATEST),
+                        "deliverAt",
+                        "it is a time in the years 1 to 9999");
                 message = message.withDeliverAt(deliverAt);
             }
             return idempotencyKey == null

@@ -28,7 +28,7 @@ record Place(String group, String topic, String shown) {
     static Place existing(Exchange exchange, Trunkline trunkline) {
         Place place = of(exchange, trunkline);
         if (trunkline.admin().find(place.group(), place.topic()).isEmpty()) {
-            throw place.isNot();
+            throw place.isNot(trunkline);
         }
         return place;
     }
@@ -38,7 +38,10 @@ record Place(String group, String topic, String shown) {
         return group.isEmpty() ? SHARED : group;
     }
 
-    Problem isNot() {
-        return new Problem(404, "topic \"" + topic + "\" has no group \"" + shown + "\"");
+    /** That there is no such group, or not even its topic. */
+    Problem isNot(Trunkline trunkline) {
+        return trunkline.topics().find(topic).isEmpty()
+                ? new Problem(404, "there is no topic \"" + topic + "\"").with("field", "topic")
+                : new Problem(404, "topic \"" + topic + "\" has no group \"" + shown + "\"").with("field", "group");
     }
 }

@@ -99,6 +99,9 @@ final class Problem extends RuntimeException {
             case LeaseExpiredException late ->
                 Optional.of(new Problem(HttpStatus.CONFLICT_409, String.valueOf(late.getMessage()))
                         .with("epoch", late.epoch()));
+            case UnknownTopicException unknown ->
+                Optional.of(new Problem(HttpStatus.NOT_FOUND_404, String.valueOf(unknown.getMessage()))
+                        .with("field", "topic"));
             case TrunklineException known ->
                 status(known).map(status -> new Problem(status, String.valueOf(known.getMessage())));
             case IllegalArgumentException wrong -> Optional.of(badRequest(String.valueOf(wrong.getMessage())));
@@ -124,7 +127,6 @@ final class Problem extends RuntimeException {
 
     private static Optional<Integer> status(TrunklineException e) {
         return switch (e) {
-            case UnknownTopicException unknown -> Optional.of(HttpStatus.NOT_FOUND_404);
             case TopicExistsException exists -> Optional.of(HttpStatus.CONFLICT_409);
             case NoSubscriptionsException unheard -> Optional.of(HttpStatus.CONFLICT_409);
             case PayloadTooLargeException large -> Optional.of(HttpStatus.PAYLOAD_TOO_LARGE_413);

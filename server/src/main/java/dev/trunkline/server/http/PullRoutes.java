@@ -91,10 +91,22 @@ final class PullRoutes implements AutoCloseable {
                                 this::consume)
                         .query(MAX, LEASE_OF, OPEN)
                         .answers(Route.OK, Events.TYPE, PulledBatch.class),
-                settling("ack", "says that messages of a batch are done", this::ack),
-                settling("nack", "hands messages of a batch back; they come again, or are given up", this::nack),
-                settling("release", "gives messages of a batch back as if they had not been taken", this::release),
-                settling("reject", "gives messages of a batch up: they become dead letters", this::reject),
+                settling("ack", "says that messages of a batch are done", Some.class, this::ack),
+                settling(
+                        "nack",
+                        "hands messages of a batch back; they come again, or are given up",
+                        Failed.class,
+                        this::nack),
+                settling(
+                        "release",
+                        "gives messages of a batch back as if they had not been taken",
+                        Some.class,
+                        this::release),
+                settling(
+                        "reject",
+                        "gives messages of a batch up: they become dead letters",
+                        Rejected.class,
+                        this::reject),
                 Route.of(
                                 "POST",
                                 BATCH + "/extend",
@@ -105,12 +117,12 @@ final class PullRoutes implements AutoCloseable {
                         .answers(Route.OK, Extended.class));
     }
 
-    private Route settling(String what, String says, Route.Action action) {
+    private Route settling(String what, String says, Class<?> body, Route.Action action) {
         return Route.of("POST", BATCH + "/" + what, Verb.CONSUME, says, exchange -> {
                     naming(exchange, action);
                     told.settled(exchange.path("token"));
                 })
-                .takes(Settlement.class)
+                .takes(body)
                 .answers(Route.OK, Left.class);
     }
 
@@ -283,39 +295,52 @@ final class PullRoutes implements AutoCloseable {
     }
 
     /**
-     * What becomes of a batch.
+     * Messages of a batch.
+     *
+     * @param offsets of these; null: of all that is left
+     */
+    record Some(@Nullable List<Long> offsets) {}
+
+    /**
+     * Messages of a batch that failed.
      *
      * @param offsets of these; null: of all that is left
      * @param delay until they come again
      * @param error why
      */
-    record Settlement(
+    record Failed(
             @Nullable List<Long> offsets,
             @Nullable Duration delay,
-            @Nullable String error) {
+            @Nullable String error) {}
 
-        List<Long> someOffsets() {
-            if (offsets == null || offsets.contains(null)) {
-                throw Problem.of("offsets", "name the offsets");
-            }
-            return offsets;
+    /**
+     * Messages of a batch that are given up.
+     *
+     * @param error why
+     */
+    record Rejected(@Nullable List<Long> offsets, @Nullable String error) {}
+
+    private static List<Long> named(@Nullable List<Long> offsets) {
+        if (offsets == null || offsets.contains(null)) {
+            throw Problem.of("offsets", "name the offsets");
         }
+        return offsets;
     }
 
     private void ack(Exchange exchange) throws Exception {
-        Settlement settlement = exchange.body(Settlement.class);
+        Some settlement = exchange.body(Some.class);
         PullConsumer<byte[]> consumer = consumer(exchange);
         List<Long> left = List.of();
         if (settlement.offsets == null) {
             consumer.ack(exchange.path("token"));
         } else {
-            left = consumer.ack(exchange.path("token"), settlement.someOffsets());
+            left = consumer.ack(exchange.path("token"), named(settlement.offsets));
         }
         exchange.answer(Route.OK, new Left(left));
     }
 
     private void nack(Exchange exchange) throws Exception {
-        Settlement settlement = exchange.body(Settlement.class);
+        Failed settlement = exchange.body(Failed.class);
         Duration delay = settlement.delay == null ? Duration.ZERO : settlement.delay;
         Problem.require(
                 !delay.isNegative() && delay.compareTo(LONGEST_DELAY) <= 0,
@@ -327,28 +352,28 @@ final class PullRoutes implements AutoCloseable {
         if (settlement.offsets == null) {
             consumer.nack(exchange.path("token"), delay, error);
         } else {
-            left = consumer.nack(exchange.path("token"), settlement.someOffsets(), delay, error);
+            left = consumer.nack(exchange.path("token"), named(settlement.offsets), delay, error);
         }
         exchange.answer(Route.OK, new Left(left));
     }
 
     private void release(Exchange exchange) throws Exception {
-        Settlement settlement = exchange.body(Settlement.class);
+        Some settlement = exchange.body(Some.class);
         List<Long> left = List.of();
         if (settlement.offsets == null) {
             consumer(exchange).release(exchange.path("token"));
         } else {
-            left = consumer(exchange).release(exchange.path("token"), settlement.someOffsets());
+            left = consumer(exchange).release(exchange.path("token"), named(settlement.offsets));
         }
         exchange.answer(Route.OK, new Left(left));
     }
 
     private void reject(Exchange exchange) throws Exception {
-        Settlement settlement = exchange.body(Settlement.class);
+        Rejected settlement = exchange.body(Rejected.class);
         List<Long> left = consumer(exchange)
                 .reject(
                         exchange.path("token"),
-                        settlement.someOffsets(),
+                        named(settlement.offsets),
                         settlement.error == null ? "rejected" : settlement.error);
         exchange.answer(Route.OK, new Left(left));
     }

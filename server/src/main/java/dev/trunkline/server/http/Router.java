@@ -86,7 +86,7 @@ final class Router {
             int high = i + 2 < raw.length ? Character.digit(raw[i + 1], 16) : -1;
             int low = i + 2 < raw.length ? Character.digit(raw[i + 2], 16) : -1;
             if (high < 0 || low < 0) {
-                throw Problem.badRequest("the path is not percent-encoded: " + part);
+                throw Problem.of("path", "the path is not percent-encoded: " + part);
             }
             bytes.put((byte) (high * 16 + low));
             i += 2;
@@ -94,7 +94,7 @@ final class Router {
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString();
         } catch (CharacterCodingException e) {
-            throw Problem.badRequest("the path is not UTF-8: " + part);
+            throw Problem.of("path", "the path is not UTF-8: " + part);
         }
     }
 }

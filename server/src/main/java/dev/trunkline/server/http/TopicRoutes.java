@@ -93,7 +93,9 @@ final class TopicRoutes {
     }
 
     private void list(Exchange exchange) throws Exception {
-        String after = exchange.text(Page.AFTER_TEXT).orElse("");
+        String after = exchange.text(Page.AFTER_TEXT)
+                .map(name -> Said.name("after", name))
+                .orElse("");
         int limit = (int) exchange.number(Page.LIMIT);
         List<Topic> found = topics.list().stream()
                 .filter(topic -> topic.name().compareTo(after) > 0)

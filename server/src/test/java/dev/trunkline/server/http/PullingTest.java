@@ -2,7 +2,11 @@ package dev.trunkline.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -133,5 +137,39 @@ class PullingTest {
             assertThat(answer.status()).as(each + ": " + answer).isEqualTo(400);
             assertThat(answer.at("/field")).as(each.toString()).isEqualTo(each.get(3));
         }
+    }
+
+    @Test
+    void what_somebody_who_has_hung_up_did_not_get_was_not_tried() throws Exception {
+        hangUp("POST " + GROUP + "/pull", "{\"lease\": \"PT1H\"}");
+    }
+
+    @Test
+    void what_a_stream_whose_caller_has_hung_up_did_not_tell_was_not_tried() throws Exception {
+        hangUp("GET " + GROUP + "/consume?lease=PT1H", "");
+    }
+
+    /** In the middle of an answer that is larger than what lies in the buffers of a line. */
+    private void hangUp(String what, String body) throws Exception {
+        String large = "x".repeat(90_000);
+        for (int i = 0; i < 100; i++) {
+            publish(large);
+        }
+        URI server = URI.create(api.url());
+        try (Socket line = new Socket()) {
+            line.setReceiveBufferSize(4_096);
+            line.setSoLinger(true, 0); // it is reset
+            line.connect(new InetSocketAddress(server.getHost(), server.getPort()));
+            line.getOutputStream()
+                    .write((what + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key()
+                                    + "\r\nContent-Type: application/json\r\nContent-Length: " + body.length()
+                                    + "\r\n\r\n" + body)
+                            .getBytes(StandardCharsets.ISO_8859_1));
+            line.getOutputStream().flush();
+            assertThat(line.getInputStream().readNBytes(10_000)).hasSize(10_000); // it is in the middle of it
+        }
+        Api.Answer next = api.post(GROUP + "/pull", "{\"wait\": \"PT50S\", \"max\": 1}");
+        assertThat(texts(next)).containsExactly(large);
+        assertThat(next.at("/messages/0/attempt")).isEqualTo("1");
     }
 }

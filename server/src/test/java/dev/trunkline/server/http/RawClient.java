@@ -24,19 +24,23 @@ final class RawClient implements AutoCloseable {
         this.server = URI.create(url);
     }
 
-    /** An answer; the names of its headers are in lower case. */
+    /** An answer; the names of its headers are in lower case. Of one that does not say how long it is, nothing more is read. */
     record Raw(int status, Map<String, String> headers, String body) {}
 
     /** @param head all before the body, without the length of it */
     Raw ask(String head, String body) throws IOException {
-        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        return ask(head, body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    Raw ask(String head, byte[] bytes) throws IOException {
         Socket line = connected();
         line.getOutputStream()
                 .write((head + "Content-Length: " + bytes.length + "\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
         line.getOutputStream().write(bytes);
         line.getOutputStream().flush();
         Raw answer = read(line.getInputStream(), head.startsWith("HEAD "));
-        if ("close".equals(answer.headers.get("connection"))) {
+        boolean goesOn = answer.status != 204 && !answer.headers.containsKey("content-length");
+        if (goesOn || "close".equals(answer.headers.get("connection"))) {
             close();
         }
         return answer;
