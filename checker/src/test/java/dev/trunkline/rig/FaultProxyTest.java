@@ -136,6 +136,9 @@ class FaultProxyTest {
         client.getOutputStream().write(Wire.query("before"));
         inPieces(client, Wire.query("select 'the wörd'"), Wire.query("after"));
         assertThat(heard(Wire.query("before"))).isEqualTo(Wire.query("before"));
+        while (proxy.trapped() == 0) { // it is on its way
+            Thread.onSpinWait();
+        }
         proxy.restore();
         assertReset(server);
     }
