@@ -198,11 +198,21 @@ public final class FaultProxy implements AutoCloseable {
         cutNow();
     }
 
-    private static void reset(Socket socket) {
-        try (socket) {
-            socket.setSoLinger(true, 0);
-        } catch (IOException e) {
-            // It is gone already.
+    /** All are told before any is closed: who notices that one is closed, closes the others. */
+    private static void reset(Socket... sockets) {
+        for (Socket socket : sockets) {
+            try {
+                socket.setSoLinger(true, 0);
+            } catch (IOException e) {
+                // It is gone already.
+            }
+        }
+        for (Socket socket : sockets) {
+            try {
+                socket.close();
+            } catch (IOException e) {
+                // It is gone already.
+            }
         }
     }
 
@@ -327,8 +337,7 @@ public final class FaultProxy implements AutoCloseable {
         }
 
         void reset() {
-            FaultProxy.reset(client);
-            FaultProxy.reset(server);
+            FaultProxy.reset(client, server);
         }
 
         boolean isTrapped() {
