@@ -163,7 +163,7 @@ final class Trial implements AutoCloseable {
                             Event.Cursor.class,
                             Event.First.class,
                             Event.Read.class,
-                            Event.Logged.class,
+                            Event.Listed.class,
                             Event.Effect.class)
                     .filter(kind -> verdict.figures().events(kind) == 0)
                     .findFirst()
