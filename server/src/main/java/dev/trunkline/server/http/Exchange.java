@@ -295,7 +295,7 @@ final class Exchange {
         requireJson();
         T said;
         try {
-            said = type.cast(required(Json.MAPPER.readerFor(type).readValue(Json.text(body()))));
+            said = type.cast(required(Json.MAPPER.readerFor(type).readValue(new Utf8(body()))));
         } catch (JacksonException e) {
             throw Json.problem(e);
         }
@@ -308,7 +308,7 @@ final class Exchange {
     /** The body as JSON: a value, or an array of several. Some may be null. */
     <T> List<@Nullable T> bodies(Class<T> type) {
         requireJson();
-        try (JsonParser parser = Json.MAPPER.createParser(Json.text(body()))) {
+        try (JsonParser parser = Json.MAPPER.createParser(new Utf8(body()))) {
             if (parser.nextToken() != JsonToken.START_ARRAY) {
                 return List.of(type.cast(required(Json.MAPPER.readerFor(type).readValue(parser))));
             }

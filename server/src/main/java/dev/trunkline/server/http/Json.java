@@ -6,12 +6,7 @@ import dev.trunkline.Ordering;
 import dev.trunkline.Priority;
 import dev.trunkline.TopicSemantics;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.Reader;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CodingErrorAction;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.stream.Collectors;
@@ -88,16 +83,6 @@ final class Json {
             .build();
 
     private Json() {}
-
-    /** Bytes that are no UTF-8 are refused: the parser would make something of some of them. */
-    static Reader text(InputStream bytes) {
-        return new InputStreamReader(
-                bytes,
-                StandardCharsets.UTF_8
-                        .newDecoder()
-                        .onMalformedInput(CodingErrorAction.REPORT)
-                        .onUnmappableCharacter(CodingErrorAction.REPORT));
-    }
 
     /** What is wrong with what could not be read, and where. */
     static Problem problem(JacksonException e) {

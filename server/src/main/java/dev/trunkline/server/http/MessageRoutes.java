@@ -9,6 +9,7 @@ import dev.trunkline.PayloadTooLargeException;
 import dev.trunkline.Priority;
 import dev.trunkline.Publisher;
 import dev.trunkline.Receipt;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -201,7 +202,7 @@ final class MessageRoutes {
         Lines waiting = new Lines(exchange);
         long line = 0;
         try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish, stopping), exchange.mostBytes());
-                JsonParser lines = Json.MAPPER.createParser(Json.text(in))) {
+                JsonParser lines = Json.MAPPER.createParser((InputStream) new Utf8(in))) {
             for (JsonToken next = lines.nextToken(); next != null; next = lines.nextToken()) {
                 if (next != JsonToken.START_OBJECT) {
                     throw Problem.badRequest("a line is a JSON object, a message")

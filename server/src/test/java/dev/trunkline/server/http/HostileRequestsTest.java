@@ -36,7 +36,7 @@ import tools.jackson.databind.JsonNode;
 class HostileRequestsTest {
 
     private static final int LEAST = 500;
-    private static final int FEW = 160;
+    private static final int FEW = 40;
     private static final int MESSAGES = 20;
 
     private Api api;
@@ -98,7 +98,7 @@ class HostileRequestsTest {
         int bad = 0;
         try (ExecutorService callers = Executors.newFixedThreadPool(8)) {
             for (Route route : api.routes()) {
-                List<HostileRequests.Odd> all = some(route, requests(route).all());
+                List<HostileRequests.Odd> all = some(requests(route).all());
                 bad += count(route, all);
                 all.stream().filter(odd -> !odd.legal()).forEach(odd -> callers.execute(() -> ask(route, odd, wrong)));
                 good.put(route, all.stream().filter(HostileRequests.Odd::legal).toList());
@@ -189,14 +189,14 @@ class HostileRequestsTest {
     }
 
     /** All of them take minutes (-Dhostile=all): as many as are asked for, evenly of all that can be bad. */
-    private static List<HostileRequests.Odd> some(Route route, Collection<HostileRequests.Odd> all) {
+    private static List<HostileRequests.Odd> some(Collection<HostileRequests.Odd> all) {
         if ("all".equals(System.getProperty("hostile"))) {
             return List.copyOf(all);
         }
         List<HostileRequests.Odd> some = new ArrayList<>();
         some.addAll(evenly(all, LEAST + 10, odd -> !odd.legal() && !odd.isJunk()));
-        some.addAll(evenly(all, FEW / 4, HostileRequests.Odd::legal));
-        some.addAll(evenly(all, FEW / 8, HostileRequests.Odd::isJunk));
+        some.addAll(evenly(all, FEW, HostileRequests.Odd::legal));
+        some.addAll(evenly(all, FEW / 2, HostileRequests.Odd::isJunk));
         return some;
     }
 
