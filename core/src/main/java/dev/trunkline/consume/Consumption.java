@@ -300,6 +300,11 @@ final class Consumption implements Dispatcher.Work {
 
     void changeStatus(GroupStatus newStatus) {
         table.changeStatus(subscription.id(), newStatus);
+        lookAtMembers();
+    }
+
+    /** Somebody has come, gone, or changed the group. */
+    void lookAtMembers() {
         nextTick = System.nanoTime();
         loop.wake();
     }

@@ -176,7 +176,7 @@ public final class Groups implements AutoCloseable {
             Parts now = parts;
             if (now == null) {
                 GroupTable table = new GroupTable(calls);
-                Session session = new Session(own, calls.statements(), lease, log::readIn).start();
+                Session session = new Session(own, calls.statements(), lease, log::readIn, this::lookAtMembers).start();
                 Recorder recorder = new Recorder(new GroupTable(new Calls(own, calls.statements())), session).start();
                 now = new Parts(calls, table, session, recorder, new Solitude(), permits, log, doorbell::pollInterval);
                 parts = now;
@@ -186,6 +186,10 @@ public final class Groups implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    private void lookAtMembers() {
+        started.values().forEach(Consumption::lookAtMembers);
     }
 
     /** Closes all groups and ends the session. */

@@ -10,7 +10,9 @@ import java.sql.ResultSet;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,18 +36,28 @@ final class Session implements AutoCloseable {
     private final Statements statements;
     private final Duration lease;
     private final Consumer<String> onBegin;
+    private final Runnable onEndOfOther;
     private final Watch others;
+    /** As they were seen last. */
+    private Set<Long> living = Set.of();
+
     private final Loop loop;
     private volatile Pulse pulse = Pulse.NONE;
     /** Of the server, when this session began. */
     private String timeline = "";
 
-    /** @param onBegin told the timeline in which it begins: what was read of the log may be out of date */
-    Session(Database database, Statements statements, Duration lease, Consumer<String> onBegin) {
+    /**
+     * One that is to be started.
+     *
+     * @param onBegin told the timeline in which it begins: what was read of the log may be out of date
+     * @param onEndOfOther another session has ended, whoever ended it: what it had is free
+     */
+    Session(Database database, Statements statements, Duration lease, Consumer<String> onBegin, Runnable onEndOfOther) {
         this.database = database;
         this.statements = statements;
         this.lease = lease;
         this.onBegin = onBegin;
+        this.onEndOfOther = onEndOfOther;
         this.others = new Watch(lease);
         this.loop = new Loop("trunkline-session", this::step, backoff());
     }
@@ -143,12 +155,18 @@ final class Session implements AutoCloseable {
                 return seen;
             }
         });
+        Set<Long> left = new HashSet<>(beats.keySet());
         others.look(beats, System.nanoTime() - began).forEach((session, beat) -> {
             if (end(session, beat)) {
                 terminate(session);
+                left.remove(session);
                 log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);
             }
         });
+        if (!left.containsAll(living)) {
+            onEndOfOther.run();
+        }
+        living = left;
     }
 
     /** @param beat at which it stood still; null: whatever it is */

@@ -515,12 +515,13 @@ begin
         if behind then
             -- Where the cursors stand: each in the last segment that began at or before it.
             for place in
-                select y.id, array_agg(x.strand) as strands, array_agg(x.cursor) as cursors
+                select y.id, y.opened_at, array_agg(x.strand) as strands, array_agg(x.cursor) as cursors
                 from unnest(s.numbers, s.cursors) x (strand, cursor)
                 cross join lateral (
-                    select max(y.id) as id from trunkline.segment y where y.topic = s.topic and y.bases[x.strand + 1] <= x.cursor) y
-                where x.cursor < ends[x.strand + 1] and y.id is not null
-                group by y.id
+                    select y.id, y.opened_at from trunkline.segment y
+                    where y.topic = s.topic and y.bases[x.strand + 1] <= x.cursor order by y.id desc limit 1) y
+                where x.cursor < ends[x.strand + 1]
+                group by y.id, y.opened_at
             loop
                 begin
                     execute format('select array_agg(x.strand) as strands, array_agg(f.appended_at) as times from unnest($1, $2) x (strand, cursor) cross join lateral (
@@ -529,8 +530,13 @@ begin
                     into piece using place.strands, place.cursors;
                     found_strands := found_strands || piece.strands;
                     found_times := found_times || piece.times;
-                exception when undefined_table then
-                    null; -- retention has dropped it meanwhile
+                exception
+                    when undefined_table then
+                        null; -- retention has dropped it meanwhile
+                    when data_corrupted or index_corrupted then
+                        -- Who looks why a group waits is to be told, as old as it can be, and not only that a page can not be read.
+                        found_strands := found_strands || place.strands;
+                        found_times := found_times || array_fill(place.opened_at, array[cardinality(place.strands)]);
                 end;
             end loop;
         end if;

@@ -136,18 +136,12 @@ final class PageFaults {
         }
     }
 
-    /** How far it is can not be told while the page that it has come to can not be read. */
+    /** How far it is can be told, also while the page that it has come to can not be read. */
     private static void requireWaiting(Trial trial, Spot spot) throws SQLException {
-        try {
-            long cursor = trial.number(
-                    "select cursor from trunkline.lag('plain', ?) where partition = ?", spot.topic(), spot.partition());
-            if (cursor > spot.offset()) {
-                throw new IllegalStateException("the group has gone past " + spot + " to " + cursor);
-            }
-        } catch (SQLException e) {
-            if (!DATA_CORRUPTED.equals(e.getSQLState())) {
-                throw e;
-            }
+        long cursor = trial.number(
+                "select cursor from trunkline.lag('plain', ?) where partition = ?", spot.topic(), spot.partition());
+        if (cursor > spot.offset()) {
+            throw new IllegalStateException("the group has gone past " + spot + " to " + cursor);
         }
     }
 }

@@ -47,8 +47,7 @@ final class ProcessFaults {
         Optional<Fatal.Moment> moment = trial.draw(MOMENTS);
         Crowd.Member victim = moment.isPresent() ? die(trial, moment.get()) : kill(trial);
         long pid = victim.pid();
-        long died = System.nanoTime();
-        CompletableFuture<Void> takenOver = CompletableFuture.runAsync(() -> trial.awaitTakenOver(pid, died));
+        CompletableFuture<Void> takenOver = CompletableFuture.runAsync(() -> trial.awaitTakenOver(pid));
         if (trial.draw(COMES_BACK).equals(LATER)) {
             takenOver.join();
         }

@@ -266,17 +266,11 @@ final class Trial implements AutoCloseable {
         worst.merge(what, new Took(nanos / 1e9, most), (one, other) -> one.seconds() > other.seconds() ? one : other);
     }
 
-    /** What a process had that died goes to others in time. Returns when it did. */
-    void awaitTakenOver(long pid, long died) {
-        await("what it had is taken over", () -> isWithout(pid));
-        took("taken over within", System.nanoTime() - died, Address.LEASE.plusSeconds(2));
-    }
-
-    /** What a process had that lives, and is not heard of from now on, goes to others. Its transactions may hold a partition for a while: no time is promised. */
+    /** What a process had that has died, or is not heard of from now on, goes to others in time. Returns when it did. */
     void awaitTakenOver(long pid) {
         long silent = System.nanoTime();
         await("what it had is taken over", () -> isWithout(pid));
-        took("taken over within", System.nanoTime() - silent);
+        took("taken over within", System.nanoTime() - silent, Address.LEASE.plusSeconds(2));
     }
 
     Random random() {

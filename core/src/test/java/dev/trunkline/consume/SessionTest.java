@@ -1,0 +1,53 @@
+package dev.trunkline.consume;
+
+import dev.trunkline.database.Database;
+import dev.trunkline.database.Statements;
+import dev.trunkline.testing.TestDatabase;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** P10: what a session had goes to others when it ends, not when they happen to look. */
+@Timeout(60)
+class SessionTest {
+
+    private final TestDatabase database = TestDatabase.fresh();
+    private final Semaphore ends = new Semaphore(0);
+    private Session session;
+
+    @BeforeEach
+    void begin() {
+        database.open().close();
+        Database own = new Database(database.dataSource(), () -> {}, "trunkline");
+        session = new Session(
+                        own,
+                        Statements.beside(Groups.class, "consume.sql", own.schema()),
+                        Duration.ofMillis(500),
+                        timeline -> {},
+                        ends::release)
+                .start();
+    }
+
+    @AfterEach
+    void end() {
+        session.close();
+    }
+
+    @Test
+    void one_that_it_ends_is_told() throws InterruptedException {
+        database.number("select trunkline.begin_session('dead', '1 second')");
+        ends.acquire();
+    }
+
+    @Test
+    void one_that_somebody_else_ends_is_told() throws InterruptedException {
+        long other = database.number("select trunkline.begin_session('other', '1 day')");
+        database.number("select trunkline.begin_session('dead', '1 second')");
+        ends.acquire(); // by now it has seen both
+        database.query("select trunkline.end_session(?)", other);
+        ends.acquire();
+    }
+}

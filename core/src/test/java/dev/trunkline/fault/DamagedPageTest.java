@@ -1,0 +1,72 @@
+package dev.trunkline.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.trunkline.Message;
+import dev.trunkline.TopicConfiguration;
+import dev.trunkline.Trunkline;
+import dev.trunkline.embedded.EmbeddedPostgres;
+import dev.trunkline.embedded.Shutdown;
+import dev.trunkline.testing.TestDatabase;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** F31: what a group waits for is told, also while the page at its cursor can not be read. */
+@Tag("fault")
+@Timeout(120)
+class DamagedPageTest {
+
+    /** Some pages: the log ends in another one than it begins in. */
+    private static final int MESSAGES = 100;
+
+    private static final int MIDDLE_OF_FIRST_PAGE = 4096;
+
+    @Test
+    void how_far_a_group_is_can_be_told_while_its_next_message_can_not_be_read() throws IOException {
+        try (EmbeddedPostgres server = EmbeddedPostgres.temporary().start()) {
+            TestDatabase database = TestDatabase.on(server);
+            publish(database);
+            String file = database.query("select pg_relation_filepath('trunkline.segment_1')")
+                    .getFirst();
+            server.stop(Shutdown.FAST);
+            flip(server.dataDirectory().resolve("cluster").resolve(file), MIDDLE_OF_FIRST_PAGE);
+            server.start();
+
+            assertThatThrownBy(() -> database.query("select \"offset\" from trunkline.messages"))
+                    .hasStackTraceContaining("invalid page");
+            assertThat(database.query("select cursor, end_offset, lag, age > '0' from trunkline.lag('g', 't')"))
+                    .containsExactly("0|" + MESSAGES + "|" + MESSAGES + "|t");
+            assertThat(
+                            database.query(
+                                    "select value > 0 from trunkline.metrics() where name in ('group_lag_messages', 'group_lag_seconds')"))
+                    .containsExactly("t", "t");
+        }
+    }
+
+    private static void publish(TestDatabase database) {
+        try (Trunkline trunkline = database.open()) {
+            trunkline.topics().create(TopicConfiguration.pubSub("t").withPartitions(1));
+            database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+            for (int i = 0; i < MESSAGES; i++) {
+                trunkline.publisher().publish(Message.of("t", new byte[500]));
+            }
+            trunkline.relayNow();
+        }
+    }
+
+    private static void flip(Path file, long position) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            channel.read(one, position);
+            one.put(0, (byte) ~one.get(0)).flip();
+            channel.write(one, position);
+        }
+    }
+}
