@@ -33,6 +33,7 @@ interface Scenario {
             new CatchUpVsOltp(),
             new SegmentDrop(),
             new Retention(),
+            new KillAndResurrect(),
             new HeldTransaction(),
             new Memory(),
             new MemoryDrain(),
