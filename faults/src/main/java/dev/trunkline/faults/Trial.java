@@ -102,10 +102,11 @@ final class Trial implements AutoCloseable {
             Verdict verdict,
             Optional<Exception> problem) {
 
-        /** Whether all promises were kept; or, of a control, whether something was lost. */
+        /** Whether all promises were kept; or, of a control, whether something was lost: a message, or an effect. */
         boolean isAsItShouldBe(Fault fault) {
-            return problem.isEmpty()
-                    && (fault.loses() ? verdict.counts().containsKey(Invariant.C1) : verdict.isClean());
+            boolean lost = verdict.counts().containsKey(Invariant.C1)
+                    || verdict.counts().containsKey(Invariant.C10);
+            return problem.isEmpty() && (fault.loses() ? lost : verdict.isClean());
         }
 
         /** Whether something took longer than promised. */
