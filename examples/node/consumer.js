@@ -59,7 +59,7 @@ async function handBack(token, message, error) {
   return left.rows[0].offsets
 }
 
-const pop = async () => (await pool.query(`select trunkline.pop_json('', 'node-orders', 10, $1::interval) as batch`, [LEASE])).rows[0].batch
+const pop = async () => (await pool.query(`select trunkline.pop_json('shared', 'node-orders', 10, $1::interval) as batch`, [LEASE])).rows[0].batch
 
 async function nextRing() {
   const enough = AbortSignal.timeout(LOOK_MILLIS)

@@ -5,8 +5,8 @@
 select trunkline.create_topic('plain-orders', partitions => 1)
 where not exists (select from trunkline.topics where name = 'plain-orders');
 
--- The one group of a queue has no name. A message is tried twice.
-select * from trunkline.subscribe_pull('', 'plain-orders', 'BEGINNING', a_attempts => 2);
+-- The one group of a queue is called shared. A message is tried twice.
+select * from trunkline.subscribe_pull('shared', 'plain-orders', 'BEGINNING', a_attempts => 2);
 
 create table if not exists plain_order (id int generated always as identity primary key, customer text not null, total numeric not null);
 

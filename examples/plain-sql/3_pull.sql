@@ -1,7 +1,7 @@
 -- A batch is nobody else's for as long as its lease. Done and its effect are one transaction: each order is invoiced once, whoever is killed when.
 
 create temporary table batch as
-select token, "offset", convert_from(payload, 'UTF8')::jsonb as placed from trunkline.pop('', 'plain-orders', 100, '30 seconds');
+select token, "offset", convert_from(payload, 'UTF8')::jsonb as placed from trunkline.pop('shared', 'plain-orders', 100, '30 seconds');
 
 begin;
 insert into plain_invoice (order_id, customer, total)
@@ -16,4 +16,4 @@ from batch where (placed ->> 'total')::numeric >= 10000;
 drop table batch;
 
 select * from plain_invoice order by order_id;
-select partition, cursor, end_offset, lag from trunkline.lag('', 'plain-orders');
+select partition, cursor, end_offset, lag from trunkline.lag('shared', 'plain-orders');

@@ -18,6 +18,9 @@ import java.util.function.Predicate;
  */
 public interface ConsumerGroup<T> extends AutoCloseable {
 
+    /** What the one group of a queue is called. */
+    String SHARED = "shared";
+
     String name();
 
     String topic();

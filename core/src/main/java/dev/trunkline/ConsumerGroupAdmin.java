@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Looks after consumer groups, from any process: how they are, what they miss, and where they go on. The group of a queue has the empty name. What
+ * Looks after consumer groups, from any process: how they are, what they miss, and where they go on. The one group of a queue is called {@code shared}. What
  * is changed is noted with the database user who did it (table {@code group_event}).
  *
  * <p>Methods that name a group throw {@link ConsumerGroupException} if there is none, and {@link UnknownTopicException} if there is no such topic.
@@ -158,7 +158,7 @@ public interface ConsumerGroupAdmin {
      *
      * @param name what it counts or measures, such as {@code group_lag_messages}; ages are in seconds
      * @param topic empty: it is of no topic
-     * @param group empty: it is of no group; the one group of a queue is called {@code shared}
+     * @param group empty: it is of no group
      */
     record Figure(String name, String topic, String group, double value) {}
 

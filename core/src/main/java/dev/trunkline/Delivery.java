@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param message the message as it lies in the log
  * @param payload its payload, decoded
- * @param group the name of the group; empty for the shared group of a queue
+ * @param group the name of the group
  * @param attempt how often it was delivered, counted by failures that were recorded: 1 for the first time
  * @param epoch grows with every change of the partition's owner: with partition and offset, a fencing token for other systems
  * @param <T> what payloads are decoded to
@@ -20,6 +20,6 @@ public record Delivery<T>(LogMessage message, T payload, String group, int attem
 
     @Override
     public String toString() {
-        return message + " for " + (group.isEmpty() ? "its queue" : group) + ", attempt " + attempt;
+        return message + " for " + group + ", attempt " + attempt;
     }
 }

@@ -115,13 +115,13 @@ public final class Trunkline implements AutoCloseable {
     }
 
     /**
-     * A consumer group of a pub/sub topic, in this process. It does nothing before it is started.
+     * A consumer group, in this process. It does nothing before it is started.
      *
      * @param type what payloads are decoded to: {@code byte[]}, {@code String}, or a class that the codec knows
      */
     public <T> ConsumerGroup<T> createConsumerGroup(String name, String topic, Class<T> type) {
         if (name.isEmpty()) {
-            throw new IllegalArgumentException("a group has a name: use createConsumer for a queue");
+            throw new IllegalArgumentException("a group has a name: that of a queue is " + ConsumerGroup.SHARED);
         }
         return groups.create(name, topic, type);
     }
@@ -140,15 +140,15 @@ public final class Trunkline implements AutoCloseable {
         return groups.create(name, topics, type, consumers);
     }
 
-    /** The consumers of a queue, in this process: its one group, which all processes share. */
+    /** The consumers of a queue, in this process: its one group, {@link ConsumerGroup#SHARED}, which all processes share. */
     public <T> ConsumerGroup<T> createConsumer(String topic, Class<T> type) {
-        return groups.create("", topic, type);
+        return groups.create(ConsumerGroup.SHARED, topic, type);
     }
 
     /**
      * A group that is pulled from, by callers that can not keep a handler running; it is made if it does not exist.
      *
-     * @param group its name; empty for the one group of a queue
+     * @param group its name; {@link ConsumerGroup#SHARED} for the one group of a queue
      * @param type what payloads are decoded to: {@code byte[]}, {@code String}, or a class that the codec knows
      * @throws ConsumerGroupException if the group has handlers
      * @throws UnknownTopicException if there is no such topic

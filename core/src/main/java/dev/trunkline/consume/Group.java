@@ -266,6 +266,6 @@ final class Group<T> implements ConsumerGroup<T> {
 
     @Override
     public String toString() {
-        return name.isEmpty() ? "the consumer of queue \"" + topic + "\"" : "group \"" + name + "\"";
+        return "group \"" + name + "\"";
     }
 }

@@ -56,8 +56,8 @@ begin
     return topic_id;
 end $$;
 
--- Null leaves a setting as it is. Partitions, lanes, levels and ordering stay for life. A queue that becomes pub/sub keeps its group, under the
--- name 'shared'; a pub/sub topic becomes a queue if it has one group at most, which is its shared one from then on. Processes that serve it go on.
+-- Null leaves a setting as it is. Partitions, lanes, levels and ordering stay for life. A queue that becomes pub/sub keeps its group; a pub/sub topic
+-- becomes a queue if it has one group at most, which is called 'shared' from then on. Processes that serve it go on.
 create function trunkline.alter_topic(
     name text, semantics text default null, namespace text default null, task text default null, retention interval default null,
     max_payload_bytes int default null, segment_bytes bigint default null, segment_age interval default null,
@@ -89,8 +89,8 @@ begin
         unheard_retention = coalesce(alter_topic.unheard_retention, t.unheard_retention), unheard = coalesce(alter_topic.unheard, t.unheard),
         tracking = coalesce(alter_topic.tracking, t.tracking)
     where t.id = had.id;
-    if semantics <> had.semantics then
-        perform trunkline.rename_shared_group(had.id, semantics);
+    if semantics = 'QUEUE' and had.semantics <> 'QUEUE' then
+        perform trunkline.share_group(had.id);
     end if;
     perform trunkline.open_or_close(had.id);
     perform trunkline.match_topics(had.id);

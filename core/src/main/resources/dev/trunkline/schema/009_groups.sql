@@ -4,7 +4,7 @@
 create table trunkline.subscription (
     id          int generated always as identity primary key,
     group_name  text collate "C" not null,
-    -- What it was called before its topic became a queue, or pub/sub: batches that are open know it by that.
+    -- What it was called before its topic became a queue: batches that are open know it by that.
     former_name text collate "C",
     topic       int not null,
     status      text not null default 'ACTIVE' check (status in ('ACTIVE', 'PAUSED', 'DEAD', 'CANCELLED')),
@@ -125,19 +125,20 @@ begin
     select k.* into t from trunkline.topic k where k.name = a_topic for share;
     if t.id is null then
         perform trunkline.refuse(format('there is no topic "%s"', a_topic), 'TL001', 'Create it first.');
-    elsif t.semantics = 'QUEUE' and a_group <> '' then
-        perform trunkline.refuse(format('topic "%s" is a queue: it has one shared group', a_topic), 'TL008', 'Consume it without naming a group.');
-    elsif t.semantics <> 'QUEUE' and a_group = '' then
-        perform trunkline.refuse(format('topic "%s" is pub/sub: its groups have names', a_topic), 'TL008', 'Name the group.');
+    elsif t.semantics = 'QUEUE' and a_group <> 'shared' then
+        perform trunkline.refuse(format('topic "%s" is a queue: its one group is called "shared"', a_topic), 'TL008', 'Consume it by that name.');
     elsif a_mode is null or a_mode not in ('HANDLER', 'PULL') then
         perform trunkline.refuse(format('a group can not be served by "%s"', a_mode), 'TL008', 'Use HANDLER or PULL.');
     end if;
-    perform trunkline.check_name('group name', a_group, 'TL008') where a_group is distinct from '';
+    perform trunkline.check_name('group name', a_group, 'TL008');
     perform trunkline.check_start(how, a_at, a_number);
     perform trunkline.check_bound(a_bound);
     created := false;
     select s.id into subscription from trunkline.subscription s where s.group_name = a_group and s.topic = t.id and s.status <> 'CANCELLED';
     if subscription is null then
+        if t.semantics <> 'QUEUE' and a_group = 'shared' then
+            perform trunkline.refuse(format('topic "%s" is pub/sub, and "shared" is the group of a queue', a_topic), 'TL008', 'Name the group otherwise.');
+        end if;
         starts := trunkline.start_offsets(t, how, a_at, a_number);
         insert into trunkline.subscription (group_name, topic, start_mode, start_at, start_number, mode, keyed)
         values (a_group, t.id, how, a_at, a_number, a_mode, a_keys is not null)

@@ -146,19 +146,19 @@ as $$
     where t.id = k.id and t.accepts_bytes <> k.accepts
 $$;
 
--- The one group of a queue has no name; a group of a pub/sub topic has one.
-create function trunkline.rename_shared_group(a_topic int, a_semantics text) returns void
+-- The group of a topic that becomes a queue is called as the one group of a queue is.
+create function trunkline.share_group(a_topic int) returns void
     language plpgsql
 as $$
 declare
     names text[] := array(select s.group_name from trunkline.subscription s where s.topic = a_topic and s.status <> 'CANCELLED' order by s.group_name);
 begin
-    if a_semantics = 'QUEUE' and cardinality(names) > 1 then
+    if cardinality(names) > 1 then
         perform trunkline.refuse(format('the topic has %s groups (%s): a queue has one', cardinality(names), array_to_string(names, ', ')), 'TL005',
             'Cancel all but the one that goes on with the queue.');
     end if;
-    update trunkline.subscription s set group_name = case a_semantics when 'QUEUE' then '' else 'shared' end, former_name = s.group_name
-    where s.topic = a_topic and s.status <> 'CANCELLED';
+    update trunkline.subscription s set group_name = 'shared', former_name = s.group_name
+    where s.topic = a_topic and s.status <> 'CANCELLED' and s.group_name <> 'shared';
 end $$;
 
 -- Changes a group's status. Returns the status it had; nothing is changed where the transition is not allowed.

@@ -1,7 +1,6 @@
 -- The installation in figures, for whoever draws curves and rings bells: one call for all of them, cheap enough for every few seconds.
 
--- The figures, each with the topic and the group that it is of, if any. Ages are in seconds, by the clock of the database. The shared group of a queue is
--- called shared. Of
+-- The figures, each with the topic and the group that it is of, if any. Ages are in seconds, by the clock of the database. Of
 -- what was appended and what groups have done it is told how much that is in all, so that rates can be drawn, whoever publishes and however is consumed: what a
 -- group began after, or was moved past, counts as done. Of transactions of other users only who may read their statistics (pg_read_all_stats) sees the age.
 create function trunkline.metrics() returns table (name text, topic text, group_name text, value double precision)
@@ -37,7 +36,7 @@ as $$
         cross join lateral (select k.overdue_segments, k.pinned_bytes from trunkline.topic_health k where k.topic = t.name offset 0) h
         where g.is_old
     )
-    select f.name, t.name, coalesce(nullif(s.group_name, ''), 'shared'), f.value
+    select f.name, t.name, s.group_name, f.value
     from trunkline.subscription s
     join trunkline.topic t on t.id = s.topic
     join lag l on l.subscription = s.id

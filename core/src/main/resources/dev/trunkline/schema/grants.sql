@@ -36,7 +36,7 @@ begin
         revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment, trunkline.drop_segment,
             trunkline.advance_outbox, trunkline.clear_outbox, trunkline.prune_marks, trunkline.rotate_idempotency,
             trunkline.rotate_progress, trunkline.fold_progress, trunkline.fold_grants, trunkline.watch_groups, trunkline.sweep_groups,
-            trunkline.trim, trunkline.droppable, trunkline.pass_over, trunkline.open_or_close, trunkline.rename_shared_group,
+            trunkline.trim, trunkline.droppable, trunkline.pass_over, trunkline.open_or_close, trunkline.share_group,
             trunkline.match_topics, trunkline.want_keys, trunkline.begin_catch_up,
             trunkline.trace_progress, trunkline.trace from trunkline_app;
         -- Who gives keys may do whatever the server may.

@@ -176,7 +176,7 @@ class GroupsDieTest {
                 .close();
         watch("0");
         watch("3 days");
-        assertThat(trunkline.admin().find("", "q").orElseThrow().status()).isEqualTo(GroupStatus.ACTIVE);
+        assertThat(trunkline.admin().find("shared", "q").orElseThrow().status()).isEqualTo(GroupStatus.ACTIVE);
     }
 
     @Test

@@ -731,9 +731,9 @@ class PullTest {
     }
 
     @Test
-    void a_queue_is_pulled_from_without_naming_a_group() {
+    void a_queue_has_one_group_which_is_called_shared() {
         trunkline.topics().create(TopicConfiguration.queue("q").withPartitions(1));
-        PullConsumer<String> group = trunkline.pull("", "q", String.class, FROM_BEGINNING);
+        PullConsumer<String> group = trunkline.pull("shared", "q", String.class, FROM_BEGINNING);
         trunkline.publisher().publish(Message.of("q", "job"));
         Batch<String> batch = pop(group, 1);
         assertThat(texts(batch)).containsExactly("job");
@@ -780,24 +780,22 @@ class PullTest {
     }
 
     @Test
-    void a_batch_of_a_queue_can_be_settled_after_the_queue_has_become_pub_sub_and_back() {
-        trunkline.topics().create(TopicConfiguration.queue("q").withPartitions(1));
-        PullConsumer<String> queue = trunkline.pull("", "q", String.class, FROM_BEGINNING);
+    void a_batch_can_be_settled_after_its_topic_has_become_a_queue_and_pub_sub_again() {
+        trunkline.topics().create(TopicConfiguration.pubSub("q").withPartitions(1));
+        PullConsumer<String> named = trunkline.pull("emails", "q", String.class, FROM_BEGINNING);
         trunkline.publisher().publish(Message.of("q", "a"));
         trunkline.publisher().publish(Message.of("q", "b"));
-        Batch<String> batch = pop(queue, 2);
+        Batch<String> batch = pop(named, 2);
+        database.query("select trunkline.alter_topic('q', semantics => 'QUEUE')");
+        assertThat(named.ack(batch.token(), List.of(0L))).containsExactly(1L);
         database.query("select trunkline.alter_topic('q', semantics => 'PUB_SUB')");
-        assertThat(queue.ack(batch.token(), List.of(0L))).containsExactly(1L);
         assertThatThrownBy(() -> trunkline
                         .pull("other", "q", String.class, FROM_BEGINNING)
                         .ack(batch.token()))
                 .isInstanceOf(ConsumerGroupException.class)
                 .hasMessageContaining("of another group");
-        PullConsumer<String> renamed = trunkline.pull("shared", "q", String.class, FROM_BEGINNING);
-        database.query("select trunkline.change_group('other', 'q', 'CANCELLED')");
-        database.query("select trunkline.alter_topic('q', semantics => 'QUEUE')");
-        renamed.ack(batch.token());
-        assertThat(database.number("select sum(lag) from trunkline.lag('', 'q')"))
+        trunkline.pull("shared", "q", String.class, FROM_BEGINNING).ack(batch.token());
+        assertThat(database.number("select sum(lag) from trunkline.lag('shared', 'q')"))
                 .isZero();
     }
 

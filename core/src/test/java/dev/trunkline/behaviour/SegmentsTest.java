@@ -248,7 +248,7 @@ class SegmentsTest {
     /** The catalogue is read as it was, tables are gone at once. */
     @Test
     void how_far_groups_are_can_be_asked_while_a_segment_is_dropped() throws Exception {
-        database.query("select trunkline.subscribe('', 't', 'BEGINNING')");
+        database.query("select trunkline.subscribe('shared', 't', 'BEGINNING')");
         publish(0, 5);
         roll();
         publish(5, 6);

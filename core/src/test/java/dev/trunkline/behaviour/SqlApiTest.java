@@ -83,7 +83,7 @@ class SqlApiTest {
     @Test
     void messages_are_json_in_and_out_with_the_fields_of_http() {
         database.query("select trunkline.create_topic('levels', partitions => 1, levels => 3)");
-        database.query("select trunkline.subscribe_pull('', 'levels', 'BEGINNING')");
+        database.query("select trunkline.subscribe_pull('shared', 'levels', 'BEGINNING')");
         assertThat(database.query("select cardinality(trunkline.publish_json('levels', ?::jsonb))", """
                 [{"payload": {"n": 1.50}, "key": "k", "headers": {"a": "1, {\\"2\\"}"}, "correlationId": "c", "priority": null},
                  {"text": "grüße", "contentType": "text/x", "deliverAt": "2020-01-01T00:00:00Z"},
@@ -98,7 +98,7 @@ class SqlApiTest {
         trunkline.relayNow();
         List<String> messages = new ArrayList<>();
         for (int pops = 0; pops < 2; pops++) {
-            messages.addAll(database.query("with b as (select trunkline.pop_json('', 'levels') as batch),"
+            messages.addAll(database.query("with b as (select trunkline.pop_json('shared', 'levels') as batch),"
                     + " a as (select batch, trunkline.ack(batch ->> 'token') from b)"
                     + " select m - '{id,publishedAt,appendedAt}'::text[] from a, jsonb_array_elements(batch -> 'messages') m"
                     + " order by m -> 'offset'"));
@@ -112,7 +112,7 @@ class SqlApiTest {
                         json("'base64', 'AP8=', 'contentType', 'application/octet-stream', 'offset', 2"),
                         json("'text', 'null', 'contentType', 'application/json', 'offset', 3"),
                         json("'text', 'high', 'contentType', 'text/plain', 'offset', 0, 'priority', 'HIGH'"));
-        assertThat(database.query("select trunkline.pop_json('', 'levels') is null"))
+        assertThat(database.query("select trunkline.pop_json('shared', 'levels') is null"))
                 .containsExactly("t");
         assertThat(database.number("select count(*) from trunkline.delayed")).isEqualTo(1);
     }
@@ -351,8 +351,8 @@ class SqlApiTest {
             publish_json('t', '{"text": "x", "delay": "PT1S", "deliverAt": "2020-01-01"}'); TL003; a delay, and a time
             publish_json('t', '{"base64": "%"}'); TL003; can not be read
             publish_json('nope', '{"text": "x"}'); TL001; there is no topic
-            pop_json('', 'nope'); TL001; there is no topic
-            pop_json('', 't'); TL008; there is no group
+            pop_json('shared', 'nope'); TL001; there is no topic
+            pop_json('shared', 't'); TL008; there is no group
             create_topic('t'); TL006; there is a topic "t" already
             create_topic(''); TL005; 1 to 255 characters
             create_topic(E'a\\tb'); TL005; no control characters
@@ -362,14 +362,14 @@ class SqlApiTest {
             alter_topic('nope'); TL001; there is no topic
             alter_topic('t', retention => '-1 day'); TL005; retention
             set_unconfigured_topics('MAYBE'); TL005; REFUSE or QUEUE
-            lag('', 'nope'); TL001; there is no topic "nope"
+            lag('shared', 'nope'); TL001; there is no topic "nope"
             lag('nobody', 't'); TL008; there is no group "nobody"
             read('nope', 0); TL001; there is no topic "nope"
             read('t', 1); TL008; has no partition 1
-            redrive('', 'nope'); TL001; there is no topic "nope"
+            redrive('shared', 'nope'); TL001; there is no topic "nope"
             redrive('nobody', 't'); TL008; there is no group "nobody"
-            discard('', 'nope'); TL001; there is no topic "nope"
-            seek('', 'nope', 'NOW'); TL001; there is no topic "nope"
+            discard('shared', 'nope'); TL001; there is no topic "nope"
+            seek('shared', 'nope', 'NOW'); TL001; there is no topic "nope"
             explain('nobody', 't', 1); TL008; there is no group "nobody"
             audit('nope', 1); TL001; there is no topic "nope"
             audit('t', 1); TL008; message 1 is not in the log

@@ -19,7 +19,7 @@ class TimelineTest {
     void whoever_comes_first_notices(String who) {
         try (Trunkline trunkline = database.open()) {
             trunkline.topics().create(TopicConfiguration.queue("t").withPartitions(1));
-            database.query("select trunkline.subscribe_pull('', 't', 'BEGINNING')");
+            database.query("select trunkline.subscribe_pull('shared', 't', 'BEGINNING')");
             trunkline.publisher().publish(Message.of("t", "before"));
             database.execute("update trunkline.installation set timeline = 'of before'");
             switch (who) {
@@ -31,7 +31,7 @@ class TimelineTest {
                             .isGreaterThan(1_000_000L << 20);
                 case "relay" -> database.query("select trunkline.relay(1)");
                 case "pop" ->
-                    assertThat(database.number("select epoch from trunkline.pop('', 't', 1, '1 minute')"))
+                    assertThat(database.number("select epoch from trunkline.pop('shared', 't', 1, '1 minute')"))
                             .isGreaterThan(1_000_000);
                 default -> database.query("select trunkline.upkeep('prune marks')");
             }

@@ -137,16 +137,22 @@ class TopicLifeTest {
         Awaitility.await().ignoreExceptions().until(() -> shared.await(last, Duration.ofSeconds(10)));
         assertThat(shared.deadLetters().list(0, 10)).isEmpty();
         seen.remove("last");
-        assertThatThrownBy(() -> start(trunkline.createConsumer("t", String.class)))
-                .isInstanceOf(ConsumerGroupException.class)
-                .hasMessageContaining("is pub/sub");
         assertThat(trunkline.admin().find("shared", "t").orElseThrow().status()).isEqualTo(GroupStatus.ACTIVE);
         shared.close();
-        ConsumerGroup<String> again = start(trunkline.createConsumerGroup("shared", "t", String.class));
+        ConsumerGroup<String> again = start(trunkline.createConsumer("t", String.class));
         publish("after");
         Awaitility.await().until(() -> seen.contains("after"));
         assertThat(seen).hasSize(101);
         again.close();
+    }
+
+    @Test
+    void a_topic_that_was_no_queue_gets_no_shared_group_by_mistake() {
+        trunkline.topics().create(TOPIC);
+        assertThatThrownBy(() -> start(trunkline.createConsumer("t", String.class)))
+                .isInstanceOf(ConsumerGroupException.class)
+                .hasMessageContaining("is pub/sub");
+        assertThat(trunkline.admin().groups()).isEmpty();
     }
 
     @Test

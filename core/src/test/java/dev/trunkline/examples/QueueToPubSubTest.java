@@ -68,7 +68,7 @@ class QueueToPubSubTest {
 
         assertThat(handled)
                 .containsOnly(
-                        entry("", List.of("order-1", "order-2")),
+                        entry("shared", List.of("order-1", "order-2")),
                         entry("service-1", List.of("order-3")),
                         entry("service-2", List.of("order-3")));
     }

@@ -217,7 +217,7 @@ class RolesTest {
     @Test
     void reader_sees_a_group_that_stalls() throws SQLException {
         database.execute("grant trunkline_reader to " + user);
-        owner.pull("", "orders", String.class, PullOptions.fromBeginning());
+        owner.pull("shared", "orders", String.class, PullOptions.fromBeginning());
         database.execute("update trunkline.subscription set created_at = created_at - interval '10 minutes',"
                 + " status_since = status_since - interval '10 minutes'");
         database.execute("update trunkline.segment_1 set appended_at = appended_at - interval '10 minutes'");

@@ -32,7 +32,7 @@ import java.util.stream.Stream;
  *   password: ${DB_PASSWORD}
  * waitPeriodMs: 200                         # and leaseMs, shutdownHook
  * groups:
- *   - groupId: emails                       # left out for a queue
+ *   - groupId: emails                       # left out: that of a queue
  *     topic: orders
  *     start: beginning                      # or now, or a time: 2026-11-16T08:00:00Z
  *     totalPartitions: 16                   # what the topic must have
@@ -65,7 +65,7 @@ public final class Configuration {
     /**
      * A group of the file.
      *
-     * @param groupId its name; empty for the shared group of a queue
+     * @param groupId its name
      * @param totalPartitions how many partitions the topic must have, if it matters
      */
     public record Group(String groupId, String topic, OptionalInt totalPartitions, SubscriptionOptions options) {
@@ -78,9 +78,7 @@ public final class Configuration {
          */
         public <T> ConsumerGroup<T> create(Trunkline trunkline, Class<T> type) {
             totalPartitions.ifPresent(expected -> requirePartitions(trunkline, expected));
-            return groupId.isEmpty()
-                    ? trunkline.createConsumer(topic, type)
-                    : trunkline.createConsumerGroup(groupId, topic, type);
+            return trunkline.createConsumerGroup(groupId, topic, type);
         }
 
         private void requirePartitions(Trunkline trunkline, int expected) {
@@ -192,7 +190,7 @@ public final class Configuration {
     private static Group group(Setting group) {
         group.known("groupId topic start concurrency window batchSize batchUnit unitLimit"
                 + " partitionId partitionIds totalPartitions handlerTimeoutMs deadAfterMs backfill retry");
-        String groupId = group.read("groupId", Setting::text, "");
+        String groupId = group.read("groupId", Setting::name, ConsumerGroup.SHARED);
         String topic = group.at("topic").name();
         OptionalInt total =
                 group.read("totalPartitions", s -> OptionalInt.of(s.number(1, MOST_PARTITIONS)), OptionalInt.empty());

@@ -100,6 +100,7 @@ class BadConfigurationTest {
                 arguments("groups: [{topic: '', start: now}]", "groups[0].topic must be text that is not empty"),
                 arguments("groups: [{topic: 7, start: now}]", "groups[0].topic must be text, in quotes"),
                 arguments(group("groupId: 7"), "groups[0].groupId must be text, in quotes"),
+                arguments(group("groupId: ''"), "groups[0].groupId must be text that is not empty"),
                 arguments(
                         "groups: [{topic: t}]",
                         "groups[0].start is missing: it must be now, beginning, offset:N, message:ID, or a time with its zone"),

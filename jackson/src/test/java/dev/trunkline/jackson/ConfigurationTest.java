@@ -61,7 +61,7 @@ class ConfigurationTest {
         assertThat(configuration.builder()).usingRecursiveComparison().isEqualTo(Trunkline.builder());
         assertThat(configuration.groups())
                 .containsExactly(
-                        new Configuration.Group("", "jobs", OptionalInt.empty(), SubscriptionOptions.fromNow()));
+                        new Configuration.Group("shared", "jobs", OptionalInt.empty(), SubscriptionOptions.fromNow()));
         assertThat(Configuration.parse("{}").groups()).isEmpty();
     }
 
@@ -140,9 +140,9 @@ class ConfigurationTest {
         String yaml = """
                 shutdownHook: ${HOOK:true}
                 groups:
-                  - {start: '${START:now}', topic: 'shop.${NAME}-${ABSENT:v2}', groupId: '${EMPTY:x}', batchSize: '${SIZE}'}
+                  - {start: '${START:now}', topic: 'shop.${NAME}-${ABSENT:v2}', groupId: 'x${EMPTY:y}', batchSize: '${SIZE}'}
                   - {start: now, topic: '${ODD}', groupId: '$${NAME} for $5'}
-                  - {start: now, topic: '${ABSENT:http://a:b}', groupId: '${ABSENT:}'}
+                  - {start: now, topic: '${ABSENT:http://a:b}', groupId: 'z${ABSENT:}'}
                 """;
         Configuration configuration = new Configuration(Setting.parse(yaml, environment::get));
 
@@ -152,7 +152,7 @@ class ConfigurationTest {
                 .containsExactly("shop.orders-v2", "a$1\\${NAME}", "http://a:b");
         assertThat(configuration.groups())
                 .extracting(Configuration.Group::groupId)
-                .containsExactly("", "${NAME} for $5", "");
+                .containsExactly("x", "${NAME} for $5", "z");
         assertThat(configuration.groups().getFirst().options().batching().size())
                 .isEqualTo(25);
     }
@@ -169,7 +169,8 @@ class ConfigurationTest {
                   - {topic: a, start: now, retry: &few {attempts: 2}}
                   - {topic: b, start: now, retry: *few}
                 """);
-        assertThat(configuration.group("", "b").options().retry().attempts()).isEqualTo(2);
+        assertThat(configuration.group("shared", "b").options().retry().attempts())
+                .isEqualTo(2);
     }
 
     @Test
@@ -180,12 +181,12 @@ class ConfigurationTest {
                   - {topic: orders, start: now, groupId: audit}
                   - {topic: users, start: now, groupId: audit}
                   - {topic: jobs, start: now}
-                  - {topic: mails, start: now, groupId: ''}
+                  - {topic: mails, start: now, groupId: shared}
                 """);
 
         assertThat(configuration.group("emails").topic()).isEqualTo("orders");
         assertThat(configuration.group("audit", "users").topic()).isEqualTo("users");
-        assertThat(configuration.group("", "mails").topic()).isEqualTo("mails");
+        assertThat(configuration.group("shared", "mails").topic()).isEqualTo("mails");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> configuration.group("audit"))
                 .withMessageContaining("has 2 groups \"audit\"")

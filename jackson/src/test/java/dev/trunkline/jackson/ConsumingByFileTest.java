@@ -69,7 +69,7 @@ class ConsumingByFileTest {
 
             start(first, one, "one");
             start(second, two, "two");
-            Configuration.Group queue = first.group("");
+            Configuration.Group queue = first.group("shared");
             queue.create(one, Order.class)
                     .addConsumer(
                             "worker", delivery -> jobs.add(delivery.payload().number()))

@@ -152,8 +152,7 @@ public final class TrunklineMetrics implements Observer {
                 .increment(amount);
     }
 
-    /** The shared group of a queue has no name of its own. */
     private static Tags tags(String group, String topic) {
-        return Tags.of("group", group.isEmpty() ? "shared" : group, "topic", topic);
+        return Tags.of("group", group, "topic", topic);
     }
 }

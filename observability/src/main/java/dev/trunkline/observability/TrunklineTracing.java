@@ -100,10 +100,8 @@ public final class TrunklineTracing implements Observer {
                 .setAttribute("messaging.destination.partition.id", Integer.toString(message.partition()))
                 .setAttribute("messaging.message.id", Long.toString(message.id()))
                 .setAttribute("trunkline.message.offset", message.offset())
+                .setAttribute("messaging.consumer.group.name", delivery.group())
                 .setAttribute("trunkline.attempt", delivery.attempt());
-        if (!delivery.group().isEmpty()) {
-            builder.setAttribute("messaging.consumer.group.name", delivery.group());
-        }
         Span span = builder.startSpan();
         Scope scope = span.makeCurrent();
         return new Attempt() {

@@ -1,6 +1,7 @@
 package dev.trunkline.server;
 
 import dev.trunkline.Batch;
+import dev.trunkline.ConsumerGroup;
 import dev.trunkline.Delivery;
 import dev.trunkline.PullConsumer;
 import dev.trunkline.PullOptions;
@@ -44,8 +45,11 @@ final class ConsumeCommand implements Callable<Integer> {
 
     @Option(
             names = "--group",
-            description = "The group, which is made if there is none. A queue has one without a name.")
-    String group = "";
+            paramLabel = "GROUP",
+            defaultValue = ConsumerGroup.SHARED,
+            description =
+                    "The group, which is made if there is none: shared by default, as the one of a queue is called.")
+    String group = ConsumerGroup.SHARED;
 
     @Option(
             names = "--from",

@@ -143,7 +143,8 @@ class ConsumeTest {
                 Cli.at(database, "consume", "orders", "--from", "beginning", "--lease", "PT2S", "--count", "100"))) {
             found.addAll(texts(Objects.requireNonNull(child.readLine())));
             try (Trunkline trunkline = open()) {
-                PullConsumer<byte[]> other = trunkline.pull("", "orders", byte[].class, PullOptions.fromBeginning());
+                PullConsumer<byte[]> other =
+                        trunkline.pull("shared", "orders", byte[].class, PullOptions.fromBeginning());
                 assertThat(other.pop(100, Duration.ofSeconds(30), Duration.ofSeconds(6)))
                         .isEmpty();
             }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         name = "dead-letters",
         description = {
             "List, show or discard what a group has given up. See also: redrive.",
-            "The group of a queue has the name ''."
+            "The one group of a queue is called shared."
         })
 public final class DeadLettersCommand {
 

@@ -27,7 +27,9 @@ import picocli.CommandLine.Spec;
 /** {@code trunkline groups}: lists them; its subcommands change one. */
 @Command(
         name = "groups",
-        description = {"List consumer groups and how they are, or change one.", "The group of a queue has the name ''."
+        description = {
+            "List consumer groups and how they are, or change one.",
+            "The one group of a queue is called shared."
         })
 public final class GroupsCommand implements Runnable {
 

@@ -32,11 +32,11 @@ record Letters(Address address, String group, String topic, DeadLetters all) {
             throw new ConsumerGroupException("there is no group \"" + group + "\" of topic \"" + topic
                     + "\", or it is cancelled: see the list, trunkline groups");
         }
-        DeadLetters all = (group.isEmpty()
-                        ? trunkline.createConsumer(topic, byte[].class)
-                        : trunkline.createConsumerGroup(group, topic, byte[].class))
-                .deadLetters();
-        return new Letters(address, group, topic, all);
+        return new Letters(
+                address,
+                group,
+                topic,
+                trunkline.createConsumerGroup(group, topic, byte[].class).deadLetters());
     }
 
     /**

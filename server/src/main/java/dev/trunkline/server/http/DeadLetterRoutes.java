@@ -99,9 +99,8 @@ final class DeadLetterRoutes {
 
     private DeadLetters letters(Exchange exchange) {
         Place place = Place.existing(exchange, trunkline);
-        return (place.group().isEmpty()
-                        ? trunkline.createConsumer(place.topic(), byte[].class)
-                        : trunkline.createConsumerGroup(place.group(), place.topic(), byte[].class))
+        return trunkline
+                .createConsumerGroup(place.group(), place.topic(), byte[].class)
                 .deadLetters();
     }
 

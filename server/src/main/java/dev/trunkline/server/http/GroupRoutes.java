@@ -75,7 +75,7 @@ final class GroupRoutes {
 
         static Group of(GroupState group) {
             return new Group(
-                    Place.shown(group.name()),
+                    group.name(),
                     group.topic(),
                     group.status(),
                     group.health(),
@@ -126,7 +126,7 @@ final class GroupRoutes {
     }
 
     private void get(Exchange exchange) throws Exception {
-        Place place = Place.of(exchange, trunkline);
+        Place place = Place.of(exchange);
         exchange.answer(
                 Route.OK,
                 admin.find(place.group(), place.topic()).map(Group::of).orElseThrow(() -> place.isNot(trunkline)));
@@ -221,7 +221,7 @@ final class GroupRoutes {
         exchange.answer(
                 Route.OK,
                 new Audited(groups.stream()
-                        .filter(its -> exchange.caller().sees(Place.shown(its.group())))
+                        .filter(its -> exchange.caller().sees(its.group()))
                         .toList()));
     }
 }

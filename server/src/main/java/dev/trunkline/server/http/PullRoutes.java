@@ -39,7 +39,6 @@ final class PullRoutes implements AutoCloseable {
     private static final Parameter OPEN = Parameter.number(
             "batches", "how many batches may be open at once; the next comes when one is settled", 1, 1, 100);
 
-    private final Trunkline trunkline;
     private final Duration longestWait;
     private final BooleanSupplier stopping;
     private final Consumers consumers;
@@ -52,7 +51,6 @@ final class PullRoutes implements AutoCloseable {
      * @param stopping whether streams are to end
      */
     PullRoutes(Trunkline trunkline, Duration longestWait, BooleanSupplier stopping) {
-        this.trunkline = trunkline;
         this.consumers = new Consumers(trunkline);
         this.longestWait = longestWait;
         this.stopping = stopping;
@@ -176,7 +174,7 @@ final class PullRoutes implements AutoCloseable {
             options = options.withKeys(wish.keys);
         }
         Said.name("group", exchange.path("group"));
-        consumers.make(Place.of(exchange, trunkline), options);
+        consumers.make(Place.of(exchange), options);
         exchange.answer(Route.NO_CONTENT, null);
     }
 
@@ -393,6 +391,6 @@ final class PullRoutes implements AutoCloseable {
     }
 
     private PullConsumer<byte[]> consumer(Exchange exchange) {
-        return consumers.of(Place.of(exchange, trunkline));
+        return consumers.of(Place.of(exchange));
     }
 }

@@ -419,7 +419,7 @@ class DoctorTest {
         try (Trunkline trunkline = open(false)) {
             trunkline.topics().create(TopicConfiguration.queue("tasks"));
             assertWrong("unheard topics", "nobody takes messages from queue tasks");
-            trunkline.pull("", "tasks", String.class, PullOptions.fromBeginning());
+            trunkline.pull("shared", "tasks", String.class, PullOptions.fromBeginning());
             assertThat(examine("unheard topics", PATIENCE).state()).isEqualTo(State.OK);
         }
     }
