@@ -158,6 +158,8 @@ public final class TransactionPooler implements AutoCloseable {
         private int awaited;
         /** Whether something was sent that is not answered before more is. */
         private boolean open;
+        /** Its connection was lost: what it has sent since is for that one, and goes to no other. */
+        private boolean lost;
 
         Client(Socket socket, Frames in, byte[] start) throws IOException {
             this.socket = socket;
@@ -197,6 +199,9 @@ public final class TransactionPooler implements AutoCloseable {
         private Backend linked(byte letter) throws IOException, InterruptedException {
             lock.lock();
             try {
+                if (lost) {
+                    throw new IOException("the server's side is gone");
+                }
                 if (backend == null) {
                     backend = take(start);
                     backend.client = this;
@@ -252,6 +257,7 @@ public final class TransactionPooler implements AutoCloseable {
             try {
                 if (backend == from) {
                     backend = null;
+                    lost = true;
                     places.release();
                 }
             } finally {

@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -105,6 +106,40 @@ class TransactionPoolerTest {
             assertThatThrownBy(() -> statement.execute("execute one"))
                     .isInstanceOfSatisfying(
                             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("26000"));
+        }
+    }
+
+    /** Else half of a transaction would be carried out, by itself. */
+    @Test
+    void what_is_sent_in_a_transaction_goes_to_no_other_connection_when_that_is_cut() throws Exception {
+        try (TransactionPooler pooler = new TransactionPooler(server.port(), 2);
+                Connection direct = server.dataSource().getConnection();
+                Statement look = direct.createStatement()) {
+            look.execute("create table half (n int)");
+            Random all = new Random() {
+                private static final long serialVersionUID = 1L;
+
+                @Override
+                public boolean nextBoolean() {
+                    return true;
+                }
+            };
+            for (int i = 0; i < 200; i++) {
+                try (Connection client = connect(pooler);
+                        Statement insert = client.createStatement()) {
+                    client.setAutoCommit(false);
+                    insert.execute("insert into half values (1)");
+                    Thread cut = Thread.ofPlatform().start(() -> pooler.cutSome(all));
+                    assertThatThrownBy(() -> {
+                                while (true) {
+                                    insert.execute("insert into half values (2)");
+                                }
+                            })
+                            .isInstanceOf(SQLException.class);
+                    cut.join();
+                }
+            }
+            assertThat(query(direct, "select count(*) from half")).isEqualTo("0");
         }
     }
 }
