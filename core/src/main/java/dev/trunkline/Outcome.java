@@ -27,7 +27,7 @@ public sealed interface Outcome {
     /** Not before this time has passed. */
     record RetryAfter(Duration delay) implements Outcome {
         public RetryAfter {
-            if (delay.isNegative()) {
+            if (delay.isNegative() || delay.compareTo(RetryPolicy.LONGEST) > 0) {
                 throw new IllegalArgumentException("a message can not be tried again after " + delay);
             }
         }

@@ -16,6 +16,8 @@ public record RetryPolicy(int attempts, Duration first, Duration longest, Exhaus
 
     private static final int FACTOR = 2;
     private static final int MOST_DOUBLINGS = 40;
+    /** What fits into nanoseconds. */
+    static final Duration LONGEST = Duration.ofDays(36_500);
 
     /** What becomes of the messages behind a dead letter. Where order is not kept, and without a key, they always go on. */
     public enum Exhausted {
@@ -43,6 +45,9 @@ public record RetryPolicy(int attempts, Duration first, Duration longest, Exhaus
     public RetryPolicy {
         if (attempts < 1) {
             throw new IllegalArgumentException("a message is tried at least once, not " + attempts + " times");
+        }
+        if (longest.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("a delay of " + longest + " is too long: use " + LONGEST + " or less");
         }
         if (first.isNegative() || longest.compareTo(first) < 0) {
             throw new IllegalArgumentException("delays from " + first + " to " + longest

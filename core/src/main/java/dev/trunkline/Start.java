@@ -42,7 +42,7 @@ public record Start(
     private static final String OFFSET_PREFIX = "offset:";
     private static final String MESSAGE_PREFIX = "message:";
 
-    /** What the installation has chosen: see {@link Topics#defaultStart}. */
+    /** The group of a queue at the beginning, others where the installation has chosen: see {@link Topics#defaultStart}. */
     public static Start byDefault() {
         return new Start(null, null, null, null);
     }

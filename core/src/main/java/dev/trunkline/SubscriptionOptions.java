@@ -51,6 +51,10 @@ public record SubscriptionOptions(
         if (handlerTimeout.isNegative() || handlerTimeout.isZero()) {
             throw new IllegalArgumentException("a handler timeout of " + handlerTimeout + " is too short");
         }
+        if (handlerTimeout.compareTo(RetryPolicy.LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "a handler timeout of " + handlerTimeout + " is too long: use " + RetryPolicy.LONGEST + " or less");
+        }
     }
 
     public static SubscriptionOptions fromNow() {

@@ -56,6 +56,8 @@ final class Consumption implements Dispatcher.Work {
     private long nextRead = nextTick;
     /** There may be something to read that was not there, or not wanted, before. */
     private volatile boolean hopeful = true;
+    /** Who serves the group, or its status, is not as it was at the last tick. */
+    private volatile boolean changed;
 
     private GroupStatus status = GroupStatus.ACTIVE;
     private boolean historyHeld;
@@ -118,8 +120,10 @@ final class Consumption implements Dispatcher.Work {
     }
 
     private Duration step() {
-        boolean ticked = System.nanoTime() - nextTick >= 0;
+        boolean ticked = changed || System.nanoTime() - nextTick >= 0;
         if (ticked) {
+            changed = false;
+            nextTick = System.nanoTime(); // should it fail
             tick();
         }
         holdings.handOver();
@@ -305,7 +309,7 @@ final class Consumption implements Dispatcher.Work {
 
     /** Somebody has come, gone, or changed the group. */
     void lookAtMembers() {
-        nextTick = System.nanoTime();
+        changed = true;
         loop.wake();
     }
 

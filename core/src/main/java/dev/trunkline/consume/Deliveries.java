@@ -132,7 +132,7 @@ final class Deliveries {
             handled.add(item);
             return tell(unit, began);
         }
-        return done(unit, began);
+        return done(run, unit, began);
     }
 
     /** What is parked is done when it is taken out of there: soon after it was handled, as with what comes from the log. */
@@ -144,7 +144,7 @@ final class Deliveries {
         while (!run.owned.isLost()) {
             try {
                 letters.settle(mark);
-                forgetFailures(handled);
+                forgetFailures(run, handled);
                 break;
             } catch (Fenced e) {
                 run.owned.lose();
@@ -161,8 +161,8 @@ final class Deliveries {
         handled.clear();
     }
 
-    private Result done(List<Item> items, long began) {
-        forgetFailures(items);
+    private Result done(Run run, List<Item> items, long began) {
+        forgetFailures(run, items);
         return tell(items, began);
     }
 
@@ -175,17 +175,21 @@ final class Deliveries {
         return items.size() == 1 ? DONE : new Result(items.size(), 0, false);
     }
 
-    private void forgetFailures(List<Item> items) {
+    private void forgetFailures(Run run, List<Item> items) {
         List<Item> failedBefore = failedBefore(items);
         if (failedBefore.isEmpty()) {
             return;
         }
         try {
-            letters.forgetFailures(failedBefore);
+            letters.forgetFailures(session(run, failedBefore), failedBefore);
         } catch (TrunklineException e) {
             about(log.atWarn(), items)
                     .log("{}: the failures of {} are still noted: {}", group, items.getFirst().message, e.getMessage());
         }
+    }
+
+    private long session(Run run, List<Item> items) {
+        return marks.of(run.owned, run.strand, items).session();
     }
 
     private static List<Item> failedBefore(List<Item> items) {
@@ -269,11 +273,11 @@ final class Deliveries {
         } catch (Throwable e) { // whatever a handler throws, its messages have failed and the worker goes on
             problem = e;
         }
-        if (!worker.end() && problem instanceof Abandoned) {
+        if (!worker.end()) { // whatever came of it since: it was not committed
             return new Result(units.getFirst().size(), 0, stops(run));
         }
         if (problem == null) {
-            return done(items, began);
+            return done(run, items, began);
         }
         return units.size() == 1 || isOurs(problem)
                 ? failed(run, units.getFirst(), problem)
@@ -324,14 +328,13 @@ final class Deliveries {
         } catch (Throwable e) { // not committed: all of it has to be done again
             problem = e;
         }
-        boolean late = !worker.end();
-        if (late && problem instanceof Abandoned) {
+        if (!worker.end()) {
             return new Result(units.getFirst().size(), 0, stops(run));
         }
         if (problem != null) {
             return failed(run, units.getFirst(), problem);
         }
-        done(good, began);
+        done(run, good, began);
         List<Item> failedUnit = bad[0];
         if (failedUnit == null || why[0] == null) {
             return new Result(over.size(), 0, false);
@@ -412,7 +415,7 @@ final class Deliveries {
                     first.failures,
                     delay.toMillis(),
                     problem.toString());
-            letters.noteFailures(unit, printable(problem.toString()));
+            letters.noteFailures(session(run, unit), unit, printable(problem.toString()));
             return new Result(0, Math.max(1, delay.toNanos()), false);
         } catch (Fenced e) {
             run.owned.lose();

@@ -11,12 +11,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Hands messages to handlers, on virtual threads: those of a run one after the other, different runs at the same time, as many as
  * allowed. A worker takes a run that is ready, a few messages of it at a time, and ends when there is none.
  */
 final class Dispatcher {
+
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+    private static final long NEXT_TRY = TimeUnit.SECONDS.toNanos(1);
 
     /** What to do with messages. */
     interface Work {
@@ -102,7 +107,10 @@ final class Dispatcher {
             boolean wasAbandoned = me.takeAbandoned();
             lock.lock();
             try {
-                hung -= wasAbandoned ? 1 : 0;
+                if (wasAbandoned && run != null) {
+                    hung--;
+                    run.owned.hung--;
+                }
                 if (run != null) {
                     work.finished(run, items, result);
                     runs.finish(run, items, result);
@@ -117,7 +125,18 @@ final class Dispatcher {
             } finally {
                 lock.unlock();
             }
-            result = work.handle(me, run, items);
+            result = handle(me, run, items);
+        }
+    }
+
+    /** A worker that died would keep its run, and its partition, for as long as the process lives. */
+    private Result handle(Worker me, Run run, List<Item> items) {
+        try {
+            return work.handle(me, run, items);
+        } catch (Throwable e) { // an Error too: there may be no memory to note a failure
+            me.end();
+            log.error("what could not even fail in order is tried again, from {} on", items.getFirst().message, e);
+            return new Result(0, NEXT_TRY, false);
         }
     }
 
@@ -139,6 +158,7 @@ final class Dispatcher {
     void abandon(Owned owned, List<Item> unit) {
         locked(() -> {
             hung++;
+            owned.hung++;
             runs.abandon(owned, unit);
         });
     }

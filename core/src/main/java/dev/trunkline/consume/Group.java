@@ -167,7 +167,7 @@ final class Group<T> implements ConsumerGroup<T> {
         return new GroupLetters(groups.calls(), currentName(), topic);
     }
 
-    /** The group of a queue has another name once its topic is pub/sub. */
+    /** A group has another name once its topic is a queue. */
     private String currentName() {
         Consumption here = consumption;
         return here == null ? name : here.name();

@@ -43,7 +43,7 @@ final class GroupTable {
      * @param intents somebody has decided on dead letters
      * @param historyHeld somebody has stopped it catching up
      * @param tracked it is to be recorded what was not for the group
-     * @param name what the group is called now: that of a queue has another name once the topic is pub/sub; null: it is forgotten
+     * @param name what the group is called now: it has another name once the topic is a queue; null: it is forgotten
      */
     record View(
             GroupStatus status,

@@ -215,11 +215,15 @@ final class Holdings {
                 .toList());
     }
 
-    /** Stops a partition, rather one that suits another process, and of these the one with least under way; unless one is being handed over already. */
+    /**
+     * Stops a partition, rather one that suits another process, and of these the one with least under way; unless one is being handed over already. Not one
+     * with a handler that hangs: it could not be handed over before that returns, and would stand still.
+     */
     private void give(View view) {
         dispatcher.locked(() -> {
-            if (owned.values().stream().noneMatch(Owned::isStopped)) {
+            if (owned.values().stream().noneMatch(partition -> partition.isStopped() && partition.hung == 0)) {
                 owned.values().stream()
+                        .filter(partition -> partition.hung == 0)
                         .min(Comparator.<Owned, Boolean>comparing(partition -> view.suits(partition.partition()))
                                 .thenComparingInt(partition -> partition.running))
                         .ifPresent(Owned::stop);
@@ -265,7 +269,9 @@ final class Holdings {
     /** What was read of it is not handled any more. */
     private void forget(Owned partition) {
         runs.drop(partition);
-        solitude.releaseIf(run -> run.owned == partition);
+        if (solitude.releaseIf(run -> run.owned == partition)) {
+            recorder.wakeGroups();
+        }
     }
 
     private void release(List<Owned> leaving) {
@@ -282,7 +288,10 @@ final class Holdings {
             }
         });
         table.release(subscription.id(), joined, epochs, orphaned);
-        dispatcher.locked(() -> leaving.forEach(partition -> owned.remove(partition.partition())));
+        dispatcher.locked(() -> leaving.forEach(partition -> {
+            forget(partition);
+            owned.remove(partition.partition());
+        }));
         tellLeft(leaving);
     }
 

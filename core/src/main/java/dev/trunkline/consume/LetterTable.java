@@ -195,7 +195,10 @@ final class LetterTable {
 
     /** Copies messages aside: in the log they are done. */
     void park(Mark mark) throws Fenced {
-        require(calls.ask("park", mark.with(subscription, letters(mark.items()).toArray())));
+        decide(
+                mark,
+                () -> calls.ask(
+                        "park", mark.with(subscription, letters(mark.items()).toArray())));
     }
 
     private static List<@Nullable Object> letters(List<Item> items) {
@@ -341,22 +344,24 @@ final class LetterTable {
                 alone);
     }
 
-    void noteFailures(List<Item> items, String error) {
+    void noteFailures(long session, List<Item> items, String error) {
         calls.run(
                 "noteFailures",
                 subscription,
                 items.getFirst().strand.number(),
                 items.stream().map(item -> item.message.offset()).toArray(Long[]::new),
                 items.stream().map(item -> item.failures).toArray(Integer[]::new),
-                error);
+                error,
+                session);
     }
 
-    void forgetFailures(List<Item> items) {
+    void forgetFailures(long session, List<Item> items) {
         calls.run(
                 "forgetFailures",
                 subscription,
                 items.getFirst().strand.number(),
-                items.stream().map(item -> item.message.offset()).toArray(Long[]::new));
+                items.stream().map(item -> item.message.offset()).toArray(Long[]::new),
+                session);
     }
 
     private static void require(boolean held) throws Fenced {

@@ -10,6 +10,8 @@ final class Owned {
     private final List<Strand> strands;
     /** How many handlers run. */
     int running;
+    /** How many of them were abandoned, and have not returned. */
+    int hung;
     /** How many of its messages are parked. */
     long parked;
     /** No message of it is handed to a handler any more: it is being given up, or somebody else owns it. */

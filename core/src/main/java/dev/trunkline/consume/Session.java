@@ -158,12 +158,14 @@ final class Session implements AutoCloseable {
         Set<Long> left = new HashSet<>(beats.keySet());
         others.look(beats, System.nanoTime() - began).forEach((session, beat) -> {
             if (end(session, beat)) {
-                terminate(session);
                 left.remove(session);
                 log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);
             }
         });
-        if (!left.containsAll(living)) {
+        Set<Long> gone = new HashSet<>(living);
+        gone.removeAll(left);
+        if (!gone.isEmpty()) {
+            gone.forEach(this::terminate); // whoever ended it may have died since
             onEndOfOther.run();
         }
         living = left;

@@ -28,8 +28,9 @@ final class Solitude {
         return alone.compareAndSet(run, null);
     }
 
-    /** Runs of a kind do not need it any more. */
-    void releaseIf(Predicate<Run> which) {
-        alone.updateAndGet(run -> run != null && which.test(run) ? null : run);
+    /** Runs of a kind do not need it any more. Whether it was one of them that had it. */
+    boolean releaseIf(Predicate<Run> which) {
+        Run now = alone.get();
+        return now != null && which.test(now) && release(now);
     }
 }

@@ -129,10 +129,10 @@ select trunkline.carry_out(?, ?)
 select trunkline.note_suspects(?, ?, ?, ?, ?)
 
 -- name: noteFailures
-select trunkline.note_failures(?, ?, ?, ?, ?)
+select trunkline.note_failures(?, ?, ?, ?, ?, a_session => ?)
 
 -- name: forgetFailures
-select trunkline.forget_failures(?, ?, ?)
+select trunkline.forget_failures(?, ?, ?, ?)
 
 -- name: changeStatus
 select trunkline.change_status(?, ?)

@@ -105,7 +105,8 @@ alter table trunkline.installation
     add column progress_slot int not null default 0,
     add column progress_since timestamptz not null default clock_timestamp();
 
--- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays. Without one, the installation's.
+-- Finds the subscription of a group, or makes it: its start is resolved to offsets now and stays. Without one, the installation's; of a queue the
+-- beginning, since what its one group passes over nobody gets.
 create function trunkline.subscribe(
     a_group text, a_topic text, a_start text default null, a_mode text default 'HANDLER', a_at timestamptz default null,
     a_number bigint default null, a_dead_after interval default null, a_keys text[] default null, a_bound bigint default null,
@@ -116,7 +117,7 @@ as $$
 declare
     t trunkline.topic;
     its trunkline.subscription;
-    how text := coalesce(a_start, (select i.default_start from trunkline.installation i));
+    how text := a_start;
     starts bigint[];
 begin
     perform trunkline.notice_failover();
@@ -131,6 +132,7 @@ begin
         perform trunkline.refuse(format('a group can not be served by "%s"', a_mode), 'TL008', 'Use HANDLER or PULL.');
     end if;
     perform trunkline.check_name('group name', a_group, 'TL008');
+    how := coalesce(how, case t.semantics when 'QUEUE' then 'BEGINNING' else (select i.default_start from trunkline.installation i) end);
     perform trunkline.check_start(how, a_at, a_number);
     perform trunkline.check_bound(a_bound);
     created := false;

@@ -94,24 +94,39 @@ as $$
     select coalesce(range_agg(int8range(o, o + 1))::text, '{}') from unnest(offsets) o
 $$;
 
+-- Whether a session owns the partition of a strand.
+create function trunkline.holds(a_session bigint, a_subscription int, a_strand int) returns boolean
+    language sql stable
+as $$
+    select exists (
+        select from trunkline.holder h
+        join trunkline.subscription k on k.id = h.subscription
+        join trunkline.topic t on t.id = k.topic
+        where h.subscription = a_subscription and h.partition = a_strand % t.partitions and h.session = a_session)
+$$;
+
+-- Counts failed attempts. Who says which session he is counts only in what that owns.
 create function trunkline.note_failures(
-    a_subscription int, a_strand int, a_offsets bigint[], a_attempts int[], a_error text, a_due_at timestamptz default null) returns void
+    a_subscription int, a_strand int, a_offsets bigint[], a_attempts int[], a_error text, a_due_at timestamptz default null,
+    a_session bigint default null) returns void
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
     insert into trunkline.attempt as a (subscription, strand, "offset", attempts, history, due_at)
     select a_subscription, a_strand, x."offset", x.attempts, array[clock_timestamp()::text || ' ' || a_error], a_due_at
     from unnest(a_offsets, a_attempts) x ("offset", attempts)
+    where a_session is null or trunkline.holds(a_session, a_subscription, a_strand)
     on conflict (subscription, strand, "offset")
         do update set attempts = greatest(a.attempts, excluded.attempts), history = a.history[greatest(1, cardinality(a.history) - 18):] || excluded.history,
                       due_at = excluded.due_at
 $$;
 
-create function trunkline.forget_failures(a_subscription int, a_strand int, a_offsets bigint[]) returns void
+create function trunkline.forget_failures(a_subscription int, a_strand int, a_offsets bigint[], a_session bigint) returns void
     language sql security definer
     set search_path = pg_catalog, pg_temp
 as $$
     delete from trunkline.attempt a where a.subscription = a_subscription and a.strand = a_strand and a."offset" = any (a_offsets)
+      and trunkline.holds(a_session, a_subscription, a_strand)
 $$;
 
 -- Records messages as done and takes them out of what is parked. False: somebody else owns the partition.
@@ -361,6 +376,7 @@ as $$
     insert into trunkline.suspect (subscription, strand, "offset", session, alone)
     select a_subscription, x.strand, x."offset", a_session, a_alone
     from unnest(a_strands, a_offsets) x (strand, "offset")
+    where trunkline.holds(a_session, a_subscription, x.strand)
     on conflict (subscription, strand, "offset") do update set session = excluded.session, alone = excluded.alone
 $$;
 

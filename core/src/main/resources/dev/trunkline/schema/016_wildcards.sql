@@ -114,7 +114,9 @@ begin
         perform trunkline.refuse('a group of several topics has a name', 'TL008', 'Name it.');
     end if;
     perform trunkline.check_name('group name', a_group, 'TL008');
-    if num_nonnulls(a_namespace, a_task, a_name) = 0 then
+    if a_group = 'shared' then
+        perform trunkline.refuse('"shared" is the group of a queue, and wildcards find pub/sub topics', 'TL008', 'Name the group otherwise.');
+    elsif num_nonnulls(a_namespace, a_task, a_name) = 0 then
         perform trunkline.refuse('which topics?', 'TL008', 'Give a namespace, a task, a pattern of names, or several of these.');
     elsif a_mode is null or a_mode not in ('HANDLER', 'PULL') then
         perform trunkline.refuse(format('a group can not be served by "%s"', a_mode), 'TL008', 'Use HANDLER or PULL.');

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.trunkline.Batch;
+import dev.trunkline.Batching;
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.Message;
 import dev.trunkline.PullConsumer;
@@ -281,6 +282,61 @@ class DeadLettersTest {
         release.countDown();
         await(() -> seen.containsAll(List.of("k1", "k2")));
         assertNothingIsLeft();
+    }
+
+    /** The enemy: what a handler throws when it returns at last is taken for a failure of what was given up. */
+    @Test
+    void a_batch_that_was_given_up_is_over_whatever_its_handler_says_later() {
+        CountDownLatch release = new CountDownLatch(1);
+        AtomicInteger tries = new AtomicInteger();
+        ConsumerGroup<String> group = trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addTransactionalConsumer("a", (delivery, connection) -> {
+                    if (delivery.payload().equals("k0")) {
+                        tries.incrementAndGet();
+                        awaitWhateverHappens(release);
+                        throw new IllegalStateException("too late");
+                    }
+                    seen.add(delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning()
+                        .withBatching(Batching.ofPartition(10))
+                        .withRetry(new RetryPolicy(5, Duration.ZERO, Duration.ZERO))
+                        .withHandlerTimeout(Duration.ofSeconds(1)));
+        publish("k", 0, 1);
+        await(() -> count("dead_letter") == 1);
+        release.countDown();
+        publish("other", 0, 5);
+        await(() -> seen.size() == 5);
+        group.close();
+        assertThat(tries).hasValue(1);
+        assertThat(count("dead_letter")).isOne();
+        assertThat(count("attempt")).isZero();
+    }
+
+    /** The enemy: a worker that dies of it keeps its key, and its place among the handlers. */
+    @Test
+    void a_failure_that_can_not_even_be_told_is_one_of_its_message_only() {
+        AtomicInteger tries = new AtomicInteger();
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    if (delivery.payload().equals("k0") && tries.incrementAndGet() == 1) {
+                        throw new IllegalStateException() {
+                            private static final long serialVersionUID = 1L;
+
+                            @Override
+                            public String getMessage() {
+                                throw new UnsupportedOperationException("nothing to say");
+                            }
+                        };
+                    }
+                    seen.add(delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning().withConcurrency(1));
+        publish("k", 0, 3);
+        await(() -> seen.size() == 3);
+        assertThat(seen).containsExactly("k0", "k1", "k2");
     }
 
     private static void awaitWhateverHappens(CountDownLatch latch) {

@@ -152,6 +152,8 @@ class TopicLifeTest {
         assertThatThrownBy(() -> start(trunkline.createConsumer("t", String.class)))
                 .isInstanceOf(ConsumerGroupException.class)
                 .hasMessageContaining("is pub/sub");
+        assertThatThrownBy(() -> database.query("select trunkline.subscribe_wildcard('shared', a_name => '*')"))
+                .hasMessageContaining("group of a queue");
         assertThat(trunkline.admin().groups()).isEmpty();
     }
 

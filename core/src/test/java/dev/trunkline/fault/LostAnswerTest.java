@@ -92,6 +92,23 @@ class LostAnswerTest {
 
     @ParameterizedTest
     @EnumSource(names = {"REQUEST_CUT", "REPLY_CUT"})
+    void what_comes_behind_a_parked_key_is_parked_or_done_and_never_both(Fate fate) {
+        poison.add("k0");
+        start(new RetryPolicy(1_000, Duration.ofMillis(5), Duration.ofMillis(5)));
+        publish(0, 30);
+        await(() -> count("parked") == 30);
+        proxy.trap("trunkline.park(", fate);
+        publish(30, 35);
+        await(() -> proxy.trapped() == 1);
+        poison.clear();
+        await(() -> count("effect") >= 35 && count("parked") == 0 && count("blocked") == 0);
+        publish(35, 36);
+        await(() -> effects().contains("k35"));
+        assertThat(effects()).containsExactlyElementsOf(texts(36));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REQUEST_CUT", "REPLY_CUT"})
     void what_is_redriven_is_handled_by_the_owner_that_carried_it_out(Fate fate) {
         poison.add("k0");
         start(new RetryPolicy(1, Duration.ZERO, Duration.ZERO));
@@ -135,9 +152,13 @@ class LostAnswerTest {
     }
 
     private void publish(int count) {
+        publish(0, count);
+    }
+
+    private void publish(int from, int to) {
         trunkline
                 .publisher()
-                .publishAll(texts(count).stream()
+                .publishAll(texts(to).subList(from, to).stream()
                         .map(text -> Message.of("t", text).withKey("k"))
                         .toList());
     }
