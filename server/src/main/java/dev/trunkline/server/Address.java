@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.Driver;
@@ -28,6 +29,8 @@ public record Address(String url, String user, String password, String schema) {
     private static final Pattern PARAMETER = Pattern.compile("(?i)(password=)[^&\\s]*");
     private static final String UNDEFINED_TABLE = "42P01";
     private static final String UNDEFINED_SCHEMA = "3F000";
+    /** In seconds: no statement of a command takes so long, so the line is dead. */
+    private static final int LONGEST_SILENCE = 600;
 
     /** An address with what PostgreSQL itself takes where no user is given. */
     public static Address of(String url, @Nullable String user, @Nullable String password, String schema) {
@@ -57,7 +60,13 @@ public record Address(String url, String user, String password, String schema) {
             throw new SQLException("it is not a JDBC URL of PostgreSQL, such as " + DRIVER
                     + "//localhost:5432/shop, with user and password by themselves.");
         }
-        Connection connection = DriverManager.getConnection(url, user, password);
+        Properties properties = new Properties();
+        properties.setProperty("user", user);
+        properties.setProperty("password", password);
+        // What the URL says comes first.
+        properties.setProperty("tcpKeepAlive", "true");
+        properties.setProperty("socketTimeout", Integer.toString(LONGEST_SILENCE));
+        Connection connection = DriverManager.getConnection(url, properties);
         connection.unwrap(PGConnection.class).setPrepareThreshold(0);
         return connection;
     }

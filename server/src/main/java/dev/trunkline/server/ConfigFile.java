@@ -52,7 +52,8 @@ final class ConfigFile {
 
     private static Map<?, ?> read(CommandSpec command, Path file) {
         try {
-            return YAML.readValue(Files.readString(file), Map.class);
+            Map<?, ?> read = YAML.readValue(Files.readString(file), Map.class);
+            return read == null ? Map.of() : read;
         } catch (IOException e) {
             throw new ParameterException(command.commandLine(), "--config " + file + " can not be read");
         } catch (JacksonException e) {

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -54,9 +55,10 @@ final class ConsumeCommand implements Callable<Integer> {
     @Option(
             names = "--from",
             paramLabel = "PLACE",
-            defaultValue = "now",
-            description = "Where a new group begins: now, beginning, offset:N, message:ID, or a time. Now by default.")
-    String from = "now";
+            description = "Where a new group begins: now, beginning, offset:N, message:ID, or a time."
+                    + " By default that of a queue at the beginning, others as the installation has chosen.")
+    @Nullable
+    String from;
 
     @Option(names = "--count", paramLabel = "N", description = "End after so many messages.")
     long count = Long.MAX_VALUE;
@@ -101,7 +103,7 @@ final class ConsumeCommand implements Callable<Integer> {
 
     private Start start() {
         try {
-            return Start.parse(from);
+            return from == null ? Start.byDefault() : Start.parse(from);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }

@@ -33,8 +33,10 @@ final class Body extends InputStream {
         this.source = source;
     }
 
-    /** From now on so much may come, all of it within that time. */
+    /** From now on so much may come, all of it within that time, and nothing is done meanwhile. */
     Body limited(long bytes, Duration within) {
+        beforeWaiting = () -> {};
+        stopping = () -> false;
         limit = count + bytes;
         patience = within;
         deadline = System.nanoTime() + within.toNanos();

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 
 /** What groups have given up. */
 final class DeadLetterRoutes {
@@ -138,7 +137,7 @@ final class DeadLetterRoutes {
 
     /** What a dead letter is to say; what is not said stays. */
     record Edit(
-            @Nullable JsonNode payload,
+            @Nullable AnyJson payload,
             @Nullable String text,
             @Nullable String base64,
             @Nullable String contentType,

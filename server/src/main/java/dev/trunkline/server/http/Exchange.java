@@ -39,7 +39,9 @@ final class Exchange {
             .withoutFeatures(StreamWriteFeature.AUTO_CLOSE_TARGET, StreamWriteFeature.FLUSH_PASSED_TO_STREAM);
 
     private static final long MOST_DISCARDED = 1024 * 1024;
-    private static final Duration LONGEST = Duration.ofSeconds(30);
+    /** In which a body is to come, or a line of one that is endless. */
+    static final Duration LONGEST = Duration.ofSeconds(30);
+
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(60);
     /** As JSON has them: there are other digits, and other signs. */
     private static final Pattern NUMBER = Pattern.compile("-?[0-9]+");

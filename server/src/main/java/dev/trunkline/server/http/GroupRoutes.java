@@ -171,17 +171,24 @@ final class GroupRoutes {
                     .partitions();
             Said.within(0, partitions - 1L, "partition", move.partition);
         }
-        List<ConsumerGroupAdmin.Moved> moved;
-        if (dry) {
-            moved = admin.planSeek(place.group(), place.topic(), to);
-        } else if (move.partition != null) {
-            moved = admin.seekByForce(place.group(), place.topic(), move.partition, to);
-        } else if (force) {
-            moved = admin.seekByForce(place.group(), place.topic(), to);
-        } else {
-            moved = admin.seek(place.group(), place.topic(), to);
+        try {
+            exchange.answer(Route.OK, new Sought(dry, seek(place, move.partition, to, dry, force)));
+        } catch (ConsumerGroupException e) {
+            throw PullRoutes.refused(e, "to");
         }
-        exchange.answer(Route.OK, new Sought(dry, moved));
+    }
+
+    private List<ConsumerGroupAdmin.Moved> seek(
+            Place place, @Nullable Integer partition, Start to, boolean dry, boolean force) {
+        if (dry) {
+            return admin.planSeek(place.group(), place.topic(), to);
+        }
+        if (partition != null) {
+            return admin.seekByForce(place.group(), place.topic(), partition, to);
+        }
+        return force
+                ? admin.seekByForce(place.group(), place.topic(), to)
+                : admin.seek(place.group(), place.topic(), to);
     }
 
     record Sought(boolean dryRun, List<ConsumerGroupAdmin.Moved> partitions) {}

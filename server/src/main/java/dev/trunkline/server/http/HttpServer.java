@@ -179,11 +179,10 @@ public final class HttpServer implements AutoCloseable {
         try {
             server.start();
         } catch (IOException e) {
-            String why = e.getCause() instanceof BindException taken ? taken.getMessage() : e.getMessage();
-            throw new IOException(
-                    "can not listen at " + connector.getHost() + ":" + connector.getPort() + ": " + why
-                            + ". Choose another --port, 0 for a free one.",
-                    e);
+            String where = "can not listen at " + connector.getHost() + ":" + connector.getPort() + ": ";
+            throw e.getCause() instanceof BindException taken
+                    ? new IOException(where + taken.getMessage() + ". Choose another --port, 0 for a free one.", e)
+                    : new IOException(where + e.getMessage() + ". Look at --tls-keystore and its password.", e);
         }
         return this;
     }

@@ -23,7 +23,6 @@ import tools.jackson.databind.cfg.CoercionAction;
 import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
-import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.type.LogicalType;
@@ -43,9 +42,6 @@ final class Json {
                             .build())
                     .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                     .build())
-            // What a payload says is kept, to the last digit.
-            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-            .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
@@ -64,6 +60,7 @@ final class Json {
                             .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
             .addModule(new SimpleModule()
                     .addSerializer(new InstantWriter())
+                    .addDeserializer(AnyJson.class, new AnyJson.Reader())
                     .addDeserializer(Duration.class, new TextReader<>(Duration.class, Duration::parse))
                     .addDeserializer(Instant.class, new TextReader<>(Instant.class, Instant::parse))
                     .addDeserializer(Priority.class, new TextReader<>(Priority.class, Priority::valueOf))

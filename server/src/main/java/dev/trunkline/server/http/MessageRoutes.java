@@ -174,6 +174,15 @@ final class MessageRoutes {
             }
             Messages.NewMessage wish = wishes.get(largest);
             throw Problem.tooLarge(e, wish == null ? "payload" : wish.field()).with("message", first + largest);
+        } catch (InvalidMessageException e) {
+            // All else was looked at when it was read; only the topic knows its levels.
+            Problem problem = Problem.badRequest(String.valueOf(e.getMessage()));
+            for (int i = 0; i < messages.size(); i++) {
+                if (messages.get(i).priority() != Priority.NORMAL) {
+                    throw problem.with("field", "priority").with("message", first + i);
+                }
+            }
+            throw problem;
         }
     }
 
@@ -201,7 +210,11 @@ final class MessageRoutes {
     private void publishLines(Exchange exchange) throws Exception {
         Lines waiting = new Lines(exchange);
         long line = 0;
-        try (LineLimit in = new LineLimit(exchange.endlessBody(waiting::publish, stopping), exchange.mostBytes());
+        try (LineLimit in = new LineLimit(
+                        exchange.endlessBody(waiting::publish, stopping),
+                        exchange.mostBytes(),
+                        Exchange.LONGEST,
+                        bytes -> exchange.share().take(Room.HEARD * bytes));
                 JsonParser lines = Json.MAPPER.createParser((InputStream) new Utf8(in))) {
             for (JsonToken next = lines.nextToken(); next != null; next = lines.nextToken()) {
                 if (next != JsonToken.START_OBJECT) {

@@ -13,8 +13,6 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
 
 /** Messages as they are said and told. */
 final class Messages {
@@ -47,7 +45,7 @@ final class Messages {
      * @param base64 any bytes
      */
     record NewMessage(
-            @Nullable JsonNode payload,
+            @Nullable AnyJson payload,
             @Nullable String text,
             @Nullable String base64,
             @Nullable String key,
@@ -109,26 +107,18 @@ final class Messages {
     record Content(byte[] bytes, String type) {
 
         /** Empty: nothing is said. */
-        static Optional<Content> of(@Nullable JsonNode payload, @Nullable String text, @Nullable String base64) {
+        static Optional<Content> of(@Nullable AnyJson payload, @Nullable String text, @Nullable String base64) {
             int said = (payload == null ? 0 : 1) + (text == null ? 0 : 1) + (base64 == null ? 0 : 1);
             if (said > 1) {
                 throw Problem.of("payload", "a message has one of payload (JSON), text and base64");
             }
             if (payload != null) {
-                return Optional.of(new Content(written(payload), Exchange.JSON));
+                return Optional.of(new Content(payload.bytes(), Exchange.JSON));
             }
             if (text != null) {
                 return Optional.of(new Content(Said.whole("text", text).getBytes(StandardCharsets.UTF_8), TEXT));
             }
             return Optional.ofNullable(base64).map(encoded -> new Content(decoded(encoded), BYTES));
-        }
-
-        private static byte[] written(JsonNode payload) {
-            try {
-                return Json.MAPPER.writeValueAsBytes(payload);
-            } catch (JacksonException e) {
-                throw Problem.of("payload", "it can not be written as UTF-8: " + e.getOriginalMessage());
-            }
         }
 
         private static byte[] decoded(String base64) {

@@ -18,7 +18,6 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JavaType;
-import tools.jackson.databind.JsonNode;
 
 /** Tells what can be asked, as OpenAPI 3.1: of routes, and of the records that are read and written. */
 final class OpenApi {
@@ -166,7 +165,7 @@ final class OpenApi {
         if (raw == String.class || raw == byte[].class) {
             return map("type", "string");
         }
-        if (raw == JsonNode.class) {
+        if (raw == AnyJson.class) {
             return map("description", "any JSON");
         }
         if (raw == double.class) {
@@ -256,6 +255,14 @@ final class OpenApi {
                         "message", map("type", "integer", "description", "which one of several, from 0"),
                         "published", map("type", "integer", "description", "how many were published before it"),
                         "epoch", map("type", "integer", "description", "the epoch that the partition is at now"),
+                        "outcome",
+                                map(
+                                        "type",
+                                        "string",
+                                        "enum",
+                                        List.of("unknown"),
+                                        "description",
+                                        "it may have been done"),
                         "allow", map("type", "array", "items", map("type", "string")),
                         "hint", map("type", "string")),
                 "additionalProperties",

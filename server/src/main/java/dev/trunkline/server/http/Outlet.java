@@ -16,13 +16,16 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Where an answer goes, piece by piece. Each piece is to be taken within a time: who reads a byte now and then keeps the connection alive, and would keep what he
- * is told in memory for as long as he likes. An answer of one piece says how long it is.
+ * Where an answer goes, piece by piece. Each piece is to be taken within a time, and all of them at some rate: who reads a byte now and then keeps the connection
+ * alive, and would keep what he is told in memory for as long as he likes. An answer of one piece says how long it is.
  */
 final class Outlet extends OutputStream {
 
     static final int PIECE = 64 * 1024;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** How much of an answer is to be read in a second, once the first patience is used up. */
+    private static final long RATE = PIECE;
+
     private static final int KEPT = 4 * 1024;
 
     private final Request request;
@@ -31,6 +34,8 @@ final class Outlet extends OutputStream {
     private ByteArrayOutputStream piece = new ByteArrayOutputStream();
     private boolean begun;
     private boolean closed;
+    private long sentBytes;
+    private long waited;
 
     Outlet(Request request, Response response) {
         this(request, response, PATIENCE);
@@ -82,22 +87,26 @@ final class Outlet extends OutputStream {
 
     private void send(boolean last) throws IOException {
         begun = true;
+        long began = System.nanoTime();
+        long left = patience.toNanos() + TimeUnit.SECONDS.toNanos(sentBytes) / RATE - waited;
         CompletableFuture<Void> sent = new CompletableFuture<>();
         response.write(
                 last,
                 ByteBuffer.wrap(piece.toByteArray()),
                 Callback.from(() -> sent.complete(null), sent::completeExceptionally));
         try {
-            sent.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            sent.get(Math.clamp(left, 0, patience.toNanos()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             request.getConnectionMetaData().getConnection().getEndPoint().close();
-            throw new IOException("the caller has not read " + piece.size() + " bytes within " + patience, e);
+            throw new IOException("the caller has not read " + piece.size() + " bytes in time, after " + sentBytes, e);
         } catch (ExecutionException e) {
             throw new IOException("the caller has gone", e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while an answer was sent");
         }
+        waited += System.nanoTime() - began;
+        sentBytes += piece.size();
         if (piece.size() > KEPT) {
             piece = new ByteArrayOutputStream();
         } else {

@@ -3,6 +3,7 @@ package dev.trunkline.server.http;
 import dev.trunkline.ClosedException;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.DatabaseUnavailableException;
+import dev.trunkline.IncompatibleDatabaseException;
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.InvalidTopicException;
 import dev.trunkline.LeaseExpiredException;
@@ -102,6 +103,10 @@ final class Problem extends RuntimeException {
             case UnknownTopicException unknown ->
                 Optional.of(new Problem(HttpStatus.NOT_FOUND_404, String.valueOf(unknown.getMessage()))
                         .with("field", "topic"));
+            case OutcomeUnknownException unknown ->
+                // It may be there or not: the same request with an idempotency key is safe.
+                Optional.of(new Problem(HttpStatus.SERVICE_UNAVAILABLE_503, String.valueOf(unknown.getMessage()))
+                        .with("outcome", "unknown"));
             case TrunklineException known ->
                 status(known).map(status -> new Problem(status, String.valueOf(known.getMessage())));
             case IllegalArgumentException wrong -> Optional.of(badRequest(String.valueOf(wrong.getMessage())));
@@ -134,10 +139,10 @@ final class Problem extends RuntimeException {
             case InvalidMessageException invalid -> Optional.of(HttpStatus.BAD_REQUEST_400);
             case InvalidTopicException invalid -> Optional.of(HttpStatus.BAD_REQUEST_400);
             case ConsumerGroupException group -> Optional.of(HttpStatus.CONFLICT_409);
-            // It may be there or not: the same request with an idempotency key is safe.
-            case OutcomeUnknownException unknown -> Optional.of(HttpStatus.SERVICE_UNAVAILABLE_503);
             case DatabaseUnavailableException away -> Optional.of(HttpStatus.SERVICE_UNAVAILABLE_503);
             case ClosedException closed -> Optional.of(HttpStatus.SERVICE_UNAVAILABLE_503);
+            // A standby, or a restore that nobody has opened yet.
+            case IncompatibleDatabaseException other -> Optional.of(HttpStatus.SERVICE_UNAVAILABLE_503);
             default -> Optional.empty();
         };
     }

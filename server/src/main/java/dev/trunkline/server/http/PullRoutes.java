@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Groups that are pulled from: batches under a lease. The one group of a queue is called {@code shared} here. */
+/** Groups that are pulled from: batches under a lease. */
 final class PullRoutes implements AutoCloseable {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -140,7 +140,7 @@ final class PullRoutes implements AutoCloseable {
     /** How a group is made. It counts when it is made for the first time. */
     record NewGroup(
             @JsonPropertyDescription(
-                    "beginning, now, offset:N, message:ID, or a time; what the installation has chosen, if nothing is said")
+                    "beginning, now, offset:N, message:ID, or a time; if nothing is said, the beginning for a queue, else what the installation has chosen")
             @Nullable
             String start,
 
@@ -174,8 +174,19 @@ final class PullRoutes implements AutoCloseable {
             options = options.withKeys(wish.keys);
         }
         Said.name("group", exchange.path("group"));
-        consumers.make(Place.of(exchange), options);
+        try {
+            consumers.make(Place.of(exchange), options);
+        } catch (ConsumerGroupException e) {
+            throw refused(e, wish.keys == null ? "start" : "keys");
+        }
         exchange.answer(Route.NO_CONTENT, null);
+    }
+
+    /** What is wrong with the group says so, or with its topic; else it is what was wanted of it. */
+    static Problem refused(ConsumerGroupException e, String wanted) {
+        String why = String.valueOf(e.getMessage());
+        boolean group = why.startsWith("group ") || why.startsWith("topic ");
+        return new Problem(409, why).with("field", group ? "group" : wanted);
     }
 
     /** A place in a topic, as it is said in a field. */
@@ -243,7 +254,7 @@ final class PullRoutes implements AutoCloseable {
     static Optional<Batch<byte[]>> pop(
             Exchange exchange, PullConsumer<byte[]> consumer, int max, Duration lease, Duration wait) throws Exception {
         // What there is may be much; what is waited for is little, and comes when nobody knows.
-        exchange.share().take(Room.BATCH);
+        exchange.share().take(Math.min(Room.BATCH, Room.TOLD * exchange.mostBytes() * max));
         Optional<Batch<byte[]>> batch = consumer.pop(max, lease, Duration.ZERO);
         if (batch.isEmpty() && !wait.isZero()) {
             exchange.share().take(0);

@@ -1,8 +1,10 @@
 package dev.trunkline.server.http;
 
 import dev.trunkline.CompletionTrackingMode;
+import dev.trunkline.InvalidTopicException;
 import dev.trunkline.Ordering;
 import dev.trunkline.TopicConfiguration;
+import dev.trunkline.TopicExistsException;
 import dev.trunkline.TopicSemantics;
 import dev.trunkline.Topics;
 import dev.trunkline.UnknownTopicException;
@@ -115,7 +117,11 @@ final class TopicRoutes {
         TopicConfiguration plain = wish.semantics() == TopicSemantics.PUB_SUB
                 ? TopicConfiguration.pubSub(wish.name())
                 : TopicConfiguration.queue(wish.name());
-        topics.create(wish.applyTo(plain));
+        try {
+            topics.create(wish.applyTo(plain));
+        } catch (TopicExistsException e) {
+            throw new Problem(409, String.valueOf(e.getMessage())).with("field", "name");
+        }
         exchange.answer(Route.CREATED, Topic.of(find(wish.name())));
     }
 
@@ -135,7 +141,12 @@ final class TopicRoutes {
         forLife("partitions", wish.partitions(), now.partitions());
         forLife("lanes", wish.lanes(), now.lanes());
         forLife("priorityLevels", wish.priorityLevels(), now.priorityLevels());
-        topics.alter(wish.applyTo(now));
+        try {
+            topics.alter(wish.applyTo(now));
+        } catch (InvalidTopicException e) {
+            // All else was looked at when it was read; only the topic knows its groups.
+            throw Problem.of("semantics", String.valueOf(e.getMessage()));
+        }
         exchange.answer(Route.OK, Topic.of(find(name)));
     }
 
@@ -166,7 +177,7 @@ final class TopicRoutes {
     }
 
     private static long most(@Nullable Integer partitions) {
-        return partitions == null ? MOST_PARTITIONS : partitions;
+        return partitions == null ? TopicConfiguration.queue("t").partitions() : partitions;
     }
 
     private static void positive(String field, Duration value) {

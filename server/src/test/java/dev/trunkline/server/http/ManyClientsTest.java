@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -68,15 +69,26 @@ class ManyClientsTest {
                     .mapToLong(its -> Long.parseLong(its.replaceAll("\\D", "")))
                     .sum();
             assertThat(kilobytes).isBetween(1L, MOST_KILOBYTES);
+            assertThat(answeredPulls(waiting)).isZero();
             ask(url, "POST", "/v1/topics/t/messages", "{\"text\": \"told\"}").close();
             for (int i = 0; i < waiting.size(); i += 2) {
                 await(waiting.get(i), "told");
             }
+            Awaitility.await().until(() -> answeredPulls(waiting) > 0);
+            assertThat(answeredPulls(waiting)).isOne();
         } finally {
             for (Socket each : waiting) {
                 each.close();
             }
         }
+    }
+
+    private static long answeredPulls(List<Socket> waiting) throws IOException {
+        long answered = 0;
+        for (int i = 1; i < waiting.size(); i += 2) {
+            answered += waiting.get(i).getInputStream().available() > 0 ? 1 : 0;
+        }
+        return answered;
     }
 
     /** Sends a request, and does not wait for its answer. */

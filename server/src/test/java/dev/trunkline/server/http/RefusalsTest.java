@@ -2,7 +2,10 @@ package dev.trunkline.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.Socket;
+import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -106,8 +109,78 @@ class RefusalsTest {
             Api.Answer second = publish(path, LINES, "{\"text\": \"kept\"}\n" + bad + "\n{\"text\": \"b\"}\n");
             assertThat(second.status()).as(bad + ": " + second).isEqualTo(400);
             assertThat(second.json().at("/message").asInt()).isEqualTo(1);
+            assertThat(second.json().at("/published").asInt()).isZero();
         }
-        assertThat(texts(path)).doesNotContain("b", "no");
+        assertThat(texts(path)).isEmpty();
+    }
+
+    /** The rest of the body is awaited before the refusal is told: nothing is published meanwhile. */
+    @Test
+    void what_is_refused_is_published_no_further_while_the_rest_of_it_is_awaited() throws Exception {
+        String path = topic("stalled");
+        String refused = stall(path, "{\"text\": \"a\"}\n{\"text\": 5}\n");
+        assertThat(refused).startsWith("HTTP/1.1 400 ").contains("\"message\":1", "\"published\":0");
+        assertThat(texts(path)).isEmpty();
+        assertThat(stall("/v1/topics/nowhere/messages", "{\"text\": \"a\"}\n")).startsWith("HTTP/1.1 404 ");
+    }
+
+    /** Sends some lines of a body that does not come to its end. Returns the answer. */
+    private String stall(String path, String lines) throws Exception {
+        URI server = URI.create(api.url());
+        try (Socket socket = new Socket(server.getHost(), server.getPort())) {
+            String head = "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + api.key()
+                    + "\r\nContent-Type: " + LINES + "\r\nContent-Length: 1000\r\n\r\n";
+            socket.getOutputStream().write((head + lines).getBytes(StandardCharsets.UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @Test
+    void what_only_the_topic_knows_is_refused_by_its_name_too() throws Exception {
+        String path = topic("plain");
+        Api.Answer batch =
+                publish(path, "application/json", "[{\"text\": \"a\"}, {\"text\": \"b\", \"priority\": \"HIGH\"}]");
+        assertThat(List.of(batch.status(), batch.at("/field"))).isEqualTo(List.of(400, "priority"));
+        assertThat(batch.json().at("/message").asInt()).isEqualTo(1);
+        assertThat(texts(path)).isEmpty();
+        assertThat(refusal("POST", "/v1/topics", "{\"name\": \"plain\"}")).isEqualTo("409 name");
+        assertThat(refusal("POST", "/v1/topics", "{\"name\": \"lanes\", \"lanes\": 17}"))
+                .isEqualTo("400 lanes");
+        String group = "/v1/topics/plain/groups/";
+        assertThat(refusal("PUT", group + "emails", "{}")).isEqualTo("409 group");
+        for (String start : List.of("offset:999", "message:9", "2999-01-01T00:00:00Z")) {
+            assertThat(refusal("PUT", group + "shared", "{\"start\": \"" + start + "\"}"))
+                    .isEqualTo("409 start");
+        }
+        assertThat(api.put(group + "shared", "{}").status()).isEqualTo(204);
+        assertThat(refusal("POST", group + "shared/seek", "{\"to\": \"offset:999\"}"))
+                .isEqualTo("409 to");
+        api.post("/v1/topics", "{\"name\": \"events\", \"semantics\": \"PUB_SUB\"}");
+        assertThat(refusal("PUT", "/v1/topics/events/groups/shared", "{}")).isEqualTo("409 group");
+        api.put("/v1/topics/events/groups/a", "{}");
+        api.put("/v1/topics/events/groups/b", "{}");
+        assertThat(refusal("PATCH", "/v1/topics/events", "{\"semantics\": \"QUEUE\"}"))
+                .isEqualTo("400 semantics");
+    }
+
+    private String refusal(String method, String path, String body) throws Exception {
+        Api.Answer answer = api.send(method, path, BodyPublishers.ofString(body), "application/json");
+        return answer.status() + " " + answer.at("/field");
+    }
+
+    /** A tree of it would be many times as large as what was sent. */
+    @Test
+    void a_payload_is_kept_to_the_last_digit_and_sign() throws Exception {
+        String path = topic("exact");
+        List<String> payloads = List.of(
+                "null", "[{},{}]", "1.50", "12345678901234567890.000", "{\"a\":[1,-7,\"\u00e9\\n\"]}", "\"\"", "false");
+        for (String payload : payloads) {
+            assertThat(publish(path, "application/json", "{\"payload\": " + payload + "}")
+                            .status())
+                    .as(payload)
+                    .isEqualTo(201);
+        }
+        assertThat(texts(path)).isEqualTo(payloads);
     }
 
     @Test
