@@ -80,7 +80,8 @@ final class Consumption implements Dispatcher.Work {
         this.recorder = parts.recorder();
         this.pollInterval = parts.pollInterval();
         this.solitude = parts.solitude();
-        LetterTable letters = new LetterTable(parts.calls(), parts.permits(), subject, subscription.id());
+        LetterTable letters = new LetterTable(
+                parts.calls(), parts.permits(), parts.recorder()::recordNow, subject, subscription.id());
         this.cut = new Cut(options.batching(), subscription.ordered());
         this.runs = new Runs(cut, new Ready(subscription.partitions(), subscription.levels()), this::look);
         this.dispatcher = new Dispatcher(this, options.concurrency(), health, runs);
@@ -96,7 +97,16 @@ final class Consumption implements Dispatcher.Work {
                 holdings,
                 () -> table.probe(subscription.id()));
         this.deliveries = new Deliveries(
-                subject, options, consumers, letters, cut, health, monitor, this::mark, holdings::isLive);
+                subject,
+                options,
+                consumers,
+                letters,
+                cut,
+                health,
+                monitor,
+                this::mark,
+                dispatcher::over,
+                holdings::isLive);
         this.suspicion = new Suspicion(
                 subject,
                 letters,

@@ -48,6 +48,7 @@ final class Deliveries {
     private final Health health;
     private final Monitor monitor;
     private final Parking.Marks marks;
+    private final Early early;
     private final Predicate<Owned> live;
 
     Deliveries(
@@ -59,6 +60,7 @@ final class Deliveries {
             Health health,
             Monitor monitor,
             Parking.Marks marks,
+            Early early,
             Predicate<Owned> live) {
         this.subject = subject;
         this.group = subject.group();
@@ -70,7 +72,14 @@ final class Deliveries {
         this.health = health;
         this.monitor = monitor;
         this.marks = marks;
+        this.early = early;
         this.live = live;
+    }
+
+    /** Is told of messages that are over before the worker that has them comes back. */
+    @FunctionalInterface
+    interface Early {
+        void over(Owned owned, List<Item> items);
     }
 
     Result deliver(Worker worker, Run run, List<Item> items) {
@@ -89,7 +98,7 @@ final class Deliveries {
                 last = new Result(0, PATIENCE, false);
                 break;
             }
-            last = one(worker, run, item, handled);
+            last = one(worker, run, item, items.subList(0, over), handled);
             over += last.over();
             if (last.over() == 0 || last.stopped()) {
                 break;
@@ -105,7 +114,7 @@ final class Deliveries {
 
     private static final Result DONE = new Result(1, 0, false);
 
-    private Result one(Worker worker, Run run, Item item, List<Item> handled) {
+    private Result one(Worker worker, Run run, Item item, List<Item> before, List<Item> handled) {
         Throwable problem = null;
         boolean[] recorded = new boolean[1];
         List<Item> unit = List.of(item);
@@ -126,7 +135,7 @@ final class Deliveries {
             return new Result(1, 0, stops(run));
         }
         if (problem != null) {
-            return failed(run, unit, problem);
+            return failed(run, unit, problem, before);
         }
         if (item.parked && !recorded[0]) {
             handled.add(item);
@@ -371,8 +380,16 @@ final class Deliveries {
         return cut.parks() && run.key != null && retry.exhausted() == RetryPolicy.Exhausted.PARK_KEY;
     }
 
-    /** Notes a failure of a unit, or gives it up. */
     private Result failed(Run run, List<Item> unit, Throwable problem) {
+        return failed(run, unit, problem, List.of());
+    }
+
+    /**
+     * Notes a failure of a unit, or gives it up.
+     *
+     * @param before what the worker has handled before it, which must be recorded before it is given up
+     */
+    private Result failed(Run run, List<Item> unit, Throwable problem, List<Item> before) {
         Item first = unit.getFirst();
         if (problem instanceof Fenced) {
             run.owned.lose();
@@ -405,6 +422,7 @@ final class Deliveries {
         }
         try {
             if (over) {
+                early.over(run.owned, before);
                 letters.bury(burial(run, unit, problem));
                 return new Result(unit.size(), 0, stops(run));
             }

@@ -159,8 +159,13 @@ final class Dispatcher {
         locked(() -> {
             hung++;
             owned.hung++;
-            runs.abandon(owned, unit);
+            runs.over(owned, unit);
         });
+    }
+
+    /** Messages are over though their worker has more to do. */
+    void over(Owned owned, List<Item> items) {
+        locked(() -> runs.over(owned, items));
     }
 
     void pause(boolean newPaused) {

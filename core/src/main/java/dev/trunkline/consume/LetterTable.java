@@ -38,13 +38,20 @@ final class LetterTable {
 
     private final Calls calls;
     private final Semaphore permits;
+    private final Runnable recordNow;
     private final Subject subject;
     private final int subscription;
 
-    /** @param permits for as many transactions of handlers as there are connections for */
-    LetterTable(Calls calls, Semaphore permits, Subject subject, int subscription) {
+    /**
+     * Those of a group.
+     *
+     * @param permits for as many transactions of handlers as there are connections for
+     * @param recordNow records all that was done: what is set aside must not come before what its key has done, should that come again
+     */
+    LetterTable(Calls calls, Semaphore permits, Runnable recordNow, Subject subject, int subscription) {
         this.calls = calls;
         this.permits = permits;
+        this.recordNow = recordNow;
         this.subject = subject;
         this.subscription = subscription;
     }
@@ -158,6 +165,7 @@ final class LetterTable {
 
     /** Puts messages with the dead letters, where they are done. */
     void bury(Burial burial) throws Fenced {
+        recordNow.run();
         decide(burial.mark(), () -> calls.ask("bury", parameters(burial)));
     }
 
@@ -195,6 +203,7 @@ final class LetterTable {
 
     /** Copies messages aside: in the log they are done. */
     void park(Mark mark) throws Fenced {
+        recordNow.run();
         decide(
                 mark,
                 () -> calls.ask(

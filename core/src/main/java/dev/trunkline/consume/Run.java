@@ -78,7 +78,7 @@ final class Run {
         /** The group's filter did not let it through. */
         boolean rejected;
         /** It is over, though its handler has not returned. */
-        boolean abandoned;
+        boolean over;
 
         Item(LogMessage message, Strand strand, int failures, boolean parked) {
             this.message = message;

@@ -223,7 +223,7 @@ final class Runs {
         unnote(item);
         bytes -= item.weight();
         unrecorded++;
-        if (!item.abandoned) {
+        if (!item.over) {
             record(owned, item);
         }
     }
@@ -244,11 +244,13 @@ final class Runs {
         }
     }
 
-    /** Messages are over though their handler has not returned. */
-    void abandon(Owned owned, List<Item> unit) {
+    /** Messages are over though their worker has not come back. */
+    void over(Owned owned, List<Item> unit) {
         for (Item item : unit) {
-            item.abandoned = true;
-            record(owned, item);
+            if (!item.over) {
+                item.over = true;
+                record(owned, item);
+            }
         }
     }
 

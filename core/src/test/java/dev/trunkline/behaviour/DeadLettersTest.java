@@ -30,6 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** P14 and P5 beyond the first failure: a poison message delays only its key, and whatever was given up can follow in order. */
 @Timeout(300)
@@ -312,6 +314,35 @@ class DeadLettersTest {
         assertThat(tries).hasValue(1);
         assertThat(count("dead_letter")).isOne();
         assertThat(count("attempt")).isZero();
+    }
+
+    /** The enemy: the process dies before it records what its key had done, and the next one gives that out behind what is parked. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1_000})
+    void what_a_key_has_done_is_recorded_before_the_rest_of_it_is_set_aside(int attempts) {
+        trunkline.topics().create(TopicConfiguration.pubSub("one").withPartitions(1));
+        database.execute("create table recorded (done int8multirange)");
+        database.execute("create function note() returns trigger language plpgsql security definer as $$ begin"
+                + " insert into public.recorded select d.done from trunkline.done(1, array[0]) d; return null; end $$");
+        for (String table : List.of("parked", "dead_letter")) {
+            database.execute("create trigger note after insert on trunkline." + table
+                    + " for each statement execute function public.note()");
+        }
+        poison.add("k5");
+        trunkline
+                .createConsumerGroup("g", "one", String.class)
+                .addConsumer("a", delivery -> check(delivery.payload()))
+                .start(SubscriptionOptions.fromBeginning()
+                        .withWindow(40)
+                        .withRetry(new RetryPolicy(attempts, Duration.ofMillis(5), Duration.ofMillis(5))));
+        trunkline
+                .publisher()
+                .publishAll(texts("k", 0, 30).stream()
+                        .map(text -> Message.of("one", text).withKey("k"))
+                        .toList());
+        await(() -> count("parked") > 0);
+        assertThat(database.query("select distinct done @> int8range(0, 5) from recorded"))
+                .containsExactly("t");
     }
 
     /** The enemy: a worker that dies of it keeps its key, and its place among the handlers. */

@@ -72,7 +72,7 @@ final class LineFaults {
         trial.harm(() -> {
             trial.island().cutOff();
             try {
-                trial.awaitTakenOver(trial.crowd().islander().pid());
+                trial.awaitTakenOverWhileItLives(trial.crowd().islander().pid());
                 trial.pause(Duration.ofSeconds(4));
             } finally {
                 trial.island().connect();

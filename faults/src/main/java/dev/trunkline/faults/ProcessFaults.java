@@ -100,7 +100,7 @@ final class ProcessFaults {
         trial.harm(victim, () -> {
             victim.signal("STOP");
             try {
-                trial.awaitTakenOver(victim.pid());
+                trial.awaitTakenOverWhileItLives(victim.pid());
                 trial.awaitMore(100);
                 trial.pause(Duration.ofSeconds(2));
             } finally {
