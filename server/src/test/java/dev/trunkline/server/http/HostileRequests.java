@@ -1,5 +1,6 @@
 package dev.trunkline.server.http;
 
+import dev.trunkline.ConsumerGroup;
 import dev.trunkline.rig.HostileInputs;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
@@ -212,7 +213,7 @@ final class HostileRequests {
         boolean explains = name.equals("id")
                 && route.method().equals("GET")
                 && route.template().contains("explain");
-        boolean legal = (makes && HostileValues.isName(text))
+        boolean legal = (makes && HostileValues.isName(text) && !text.equals(ConsumerGroup.SHARED))
                 || (explains && HostileValues.isNumber(text, Long.MIN_VALUE, Long.MAX_VALUE));
         String encoded = encoded(text);
         Set<String> named = text.isEmpty() || text.indexOf(0) >= 0 || encoded.length() > LONG
