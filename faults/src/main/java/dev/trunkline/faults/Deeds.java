@@ -61,7 +61,7 @@ record Deeds(int transactions, int rollbacks, int refused) {
     /** A line that is not written to its end yet is none. */
     private static void each(Path journals, Consumer<Event> consumer) throws IOException {
         try (Stream<Path> files = Files.list(journals)) {
-            for (Path file : files.filter(path -> path.getFileName().toString().startsWith("publisher"))
+            for (Path file : files.filter(path -> path.getFileName().toString().matches("publisher.*\\.journal"))
                     .toList()) {
                 String text = Files.readString(file);
                 text.substring(0, text.lastIndexOf('\n') + 1)

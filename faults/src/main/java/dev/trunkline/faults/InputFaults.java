@@ -1,6 +1,7 @@
 package dev.trunkline.faults;
 
 import dev.trunkline.Batch;
+import dev.trunkline.ConsumerGroup;
 import dev.trunkline.ConsumerGroupException;
 import dev.trunkline.InvalidMessageException;
 import dev.trunkline.InvalidTopicException;
@@ -135,7 +136,8 @@ final class InputFaults {
                 new Exchange(trial, trunkline, name).send("a message of it", true, Message.of(name, name));
                 trunkline.topics().drop(name);
             });
-            expect(trial, "the group " + HostileInputs.show(name), isName, () -> {
+            boolean isGroup = isName && !name.equals(ConsumerGroup.SHARED);
+            expect(trial, "the group " + HostileInputs.show(name), isGroup, () -> {
                 PullConsumer<byte[]> group = trunkline.pull(name, own, byte[].class, PullOptions.fromNow());
                 require(group.pop(1, MINUTE).isEmpty(), "it is another group");
                 require(trunkline.admin().find(name, own).isPresent(), "it is not found");
