@@ -85,7 +85,7 @@ final class Consumption implements Dispatcher.Work {
         this.cut = new Cut(options.batching(), subscription.ordered());
         this.runs = new Runs(cut, new Ready(subscription.partitions(), subscription.levels()), this::look);
         this.dispatcher = new Dispatcher(this, options.concurrency(), health, runs);
-        this.parking = new Parking(subject, subscription, letters, dispatcher, runs, this::mark, options.window());
+        this.parking = new Parking(subject, subscription, letters, cut, dispatcher, runs, this::mark, options.window());
         this.holdings = new Holdings(subject, subscription, options, parts, dispatcher, runs, parking, monitor);
         this.intake = new Intake(
                 options,
@@ -198,10 +198,11 @@ final class Consumption implements Dispatcher.Work {
     private void giveUpHanging() {
         long timeout = options.handlerTimeout().toNanos();
         for (Worker worker : dispatcher.hurryUp(timeout)) {
-            worker.abandon(timeout, (run, unit) -> {
-                boolean given = deliveries.abandon(run, unit);
+            worker.abandon(timeout, (run, unit, before) -> {
+                boolean given = deliveries.abandon(run, unit, before);
                 if (given) {
-                    dispatcher.abandon(run.owned, unit);
+                    dispatcher.abandon(worker, run, unit, deliveries.stops(run));
+                    endSolitude(run);
                 }
                 return given;
             });
@@ -246,15 +247,19 @@ final class Consumption implements Dispatcher.Work {
             run.strand.clear(item.message.offset());
             // A letter that is redriven where its key had gone on comes late because somebody wanted that.
             boolean redriven = item.parked && options.retry().exhausted() == RetryPolicy.Exhausted.SKIP;
-            if (i < result.over() && run.key != null && cut.parks() && !redriven) {
+            if (i < result.over() && !item.over && run.key != null && cut.parks() && !redriven) {
                 watchOrder(run, item.message);
             }
         }
-        if (solitude.release(run)) {
-            recorder.wakeGroups();
-        }
+        endSolitude(run);
         if (ill || health.isFailing()) {
             look();
+        }
+    }
+
+    private void endSolitude(Run run) {
+        if (solitude.release(run)) {
+            recorder.wakeGroups();
         }
     }
 

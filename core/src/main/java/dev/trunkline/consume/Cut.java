@@ -31,6 +31,11 @@ final class Cut {
         return ordered ? message.key() : null;
     }
 
+    /** How many messages a unit of work has at most. */
+    int longest() {
+        return batching.limit();
+    }
+
     /** Whether runs are keys, which can be parked. */
     boolean parks() {
         return ordered && batching.unit() == Batching.Unit.KEY;
@@ -59,7 +64,12 @@ final class Cut {
         int count = 0;
         int whole = 0;
         boolean suspect = false;
+        Item last = null;
         for (Item item : front) {
+            if (last != null && isTorn(last, item)) {
+                whole = count;
+            }
+            last = item;
             boolean enough = whole > 0 && (count >= most || suspect || item.isSuspect());
             if (enough || (whole == 0 && count >= batching.limit())) {
                 break;
@@ -70,7 +80,13 @@ final class Cut {
                 whole = count;
             }
         }
-        return whole;
+        boolean isAll = last != null && last.parked && count < batching.limit();
+        return whole == 0 && isAll ? count : whole;
+    }
+
+    /** Whether what is parked of a unit of work ends between two messages, though the unit does not: somebody has redriven a part of it. */
+    private boolean isTorn(Item item, Item next) {
+        return isWork() && item.parked && item.message.unit() != next.message.unit();
     }
 
     /** Whether the first unit of work is longer than allowed. */
@@ -88,12 +104,13 @@ final class Cut {
         List<List<Item>> units = new ArrayList<>();
         List<Item> unit = new ArrayList<>();
         for (Item item : items) {
-            unit.add(item);
-            if (mayEnd(item.message)) {
+            if (!unit.isEmpty() && (mayEnd(unit.getLast().message) || isTorn(unit.getLast(), item))) {
                 units.add(unit);
                 unit = new ArrayList<>();
             }
+            unit.add(item);
         }
+        units.add(unit);
         return units;
     }
 }

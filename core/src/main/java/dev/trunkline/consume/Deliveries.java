@@ -113,16 +113,19 @@ final class Deliveries {
     }
 
     private static final Result DONE = new Result(1, 0, false);
+    /** What became of its messages was decided while the handler hung. */
+    private static final Result ABANDONED = new Result(0, 0, false);
 
     private Result one(Worker worker, Run run, Item item, List<Item> before, List<Item> handled) {
         Throwable problem = null;
         boolean[] recorded = new boolean[1];
         List<Item> unit = List.of(item);
         long began = System.nanoTime();
-        worker.begin(run, unit);
+        worker.begin(run, unit, before);
         try {
             item.rejected = !consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> {
-                transact(worker, run, unit, marks.of(run.owned, run.strand, unit), connection -> {
+                transact(worker, run, marks.of(run.owned, run.strand, unit), connection -> {
+                    worker.begin(run, unit, before);
                     body.on(connection);
                     return List.of();
                 });
@@ -131,8 +134,8 @@ final class Deliveries {
         } catch (Throwable e) { // whatever a handler throws, its message has failed and the worker goes on
             problem = e;
         }
-        if (!worker.end() && !recorded[0]) {
-            return new Result(1, 0, stops(run));
+        if (!worker.end()) {
+            return ABANDONED;
         }
         if (problem != null) {
             return failed(run, unit, problem, before);
@@ -149,11 +152,9 @@ final class Deliveries {
         if (handled.isEmpty()) {
             return;
         }
-        Mark mark = marks.of(run.owned, run.strand, List.copyOf(handled));
         while (!run.owned.isLost()) {
             try {
-                letters.settle(mark);
-                forgetFailures(run, handled);
+                settleNow(run, List.copyOf(handled));
                 break;
             } catch (Fenced e) {
                 run.owned.lose();
@@ -168,6 +169,20 @@ final class Deliveries {
             }
         }
         handled.clear();
+    }
+
+    private void settleNow(Run run, List<Item> parked) throws Fenced {
+        letters.settle(marks.of(run.owned, run.strand, parked));
+        forgetFailures(run, parked);
+    }
+
+    /** Records what a worker has handled before a message that is given up: it must not come again after that. */
+    private void conclude(Run run, List<Item> before) throws Fenced {
+        early.over(run.owned, before);
+        List<Item> parked = before.stream().filter(item -> item.parked).toList();
+        if (!parked.isEmpty()) {
+            settleNow(run, parked);
+        }
     }
 
     private Result done(Run run, List<Item> items, long began) {
@@ -234,10 +249,8 @@ final class Deliveries {
     }
 
     /** Runs something in a transaction. Until there is a connection nothing has begun, and no time counts. */
-    private void transact(Worker worker, Run run, List<Item> unit, Mark mark, LetterTable.Body body) throws Exception {
-        if (!worker.end()) {
-            throw new Abandoned();
-        }
+    private void transact(Worker worker, Run run, Mark mark, LetterTable.Body body) throws Exception {
+        endOf(worker);
         boolean[] begun = new boolean[1];
         try {
             letters.transact(mark, timeout.toMillis() + 1, connection -> {
@@ -245,11 +258,8 @@ final class Deliveries {
                     throw new Late();
                 }
                 begun[0] = true;
-                worker.begin(run, unit);
                 List<Burial> burials = body.on(connection);
-                if (!worker.end()) {
-                    throw new Abandoned();
-                }
+                endOf(worker);
                 return burials;
             });
         } catch (Exception e) {
@@ -263,6 +273,12 @@ final class Deliveries {
         }
     }
 
+    private static void endOf(Worker worker) throws Abandoned {
+        if (!worker.end()) {
+            throw new Abandoned();
+        }
+    }
+
     /** First all at once; if that fails, again with a savepoint before each unit, to find the one that fails. */
     private Result together(Worker worker, Run run, List<Item> items) {
         if (!live.test(run.owned)) {
@@ -270,12 +286,11 @@ final class Deliveries {
         }
         List<List<Item>> units = cut.units(items);
         long began = System.nanoTime();
-        worker.begin(run, units.getFirst());
         Throwable problem = null;
         try {
-            transact(worker, run, units.getFirst(), marks.of(run.owned, run.strand, items), connection -> {
-                for (Item item : items) {
-                    handle(run, item, connection);
+            transact(worker, run, marks.of(run.owned, run.strand, items), connection -> {
+                for (List<Item> unit : units) {
+                    handle(worker, run, unit, connection);
                 }
                 return List.of();
             });
@@ -283,7 +298,7 @@ final class Deliveries {
             problem = e;
         }
         if (!worker.end()) { // whatever came of it since: it was not committed
-            return new Result(units.getFirst().size(), 0, stops(run));
+            return ABANDONED;
         }
         if (problem == null) {
             return done(run, items, began);
@@ -293,9 +308,15 @@ final class Deliveries {
                 : apart(worker, run, units);
     }
 
-    private void handle(Run run, Item item, Connection connection) throws Exception {
-        item.rejected = !item.strand.wants(item.message)
-                || !consumers.handle(item.message, item.failures + 1, run.owned.epoch(), body -> body.on(connection));
+    /** A unit has the time that a handler may take, whatever came before it in its transaction. */
+    private void handle(Worker worker, Run run, List<Item> unit, Connection connection) throws Exception {
+        endOf(worker);
+        worker.begin(run, unit, List.of());
+        for (Item item : unit) {
+            item.rejected = !item.strand.wants(item.message)
+                    || !consumers.handle(
+                            item.message, item.failures + 1, run.owned.epoch(), body -> body.on(connection));
+        }
     }
 
     private Result apart(Worker worker, Run run, List<List<Item>> all) {
@@ -305,27 +326,27 @@ final class Deliveries {
         List<Item>[] bad = newUnit();
         Throwable[] why = new Throwable[1];
         long began = System.nanoTime();
-        worker.begin(run, units.getFirst());
         Throwable problem = null;
         try {
-            transact(worker, run, units.getFirst(), marks.of(run.owned, run.strand, good), connection -> {
+            transact(worker, run, marks.of(run.owned, run.strand, good), connection -> {
                 List<Burial> burials = new ArrayList<>();
                 for (List<Item> unit : units) {
                     Savepoint savepoint = connection.setSavepoint();
                     try {
-                        for (Item item : unit) {
-                            handle(run, item, connection);
-                        }
+                        handle(worker, run, unit, connection);
                         connection.releaseSavepoint(savepoint);
                         good.addAll(unit);
                     } catch (Throwable e) { // it goes to the dead letters, or waits for its next try
+                        endOf(worker);
                         connection.rollback(savepoint);
                         if (isOurs(e) || !isOver(unit, e)) {
                             bad[0] = unit;
                             why[0] = e;
                             break;
                         }
-                        health.failed(unit.getFirst());
+                        if (!isRejected(e)) {
+                            blame(unit, e);
+                        }
                         monitor.failed(unit.getFirst().message, unit.getFirst().failures + 1, e);
                         unit.forEach(item -> item.failures++);
                         burials.add(burial(run, unit, e));
@@ -338,10 +359,12 @@ final class Deliveries {
             problem = e;
         }
         if (!worker.end()) {
-            return new Result(units.getFirst().size(), 0, stops(run));
+            return ABANDONED;
         }
-        if (problem != null) {
-            return failed(run, units.getFirst(), problem);
+        if (problem != null) { // one that fails when it is committed is found alone
+            return units.size() == 1 || isOurs(problem)
+                    ? failed(run, units.getFirst(), problem)
+                    : apart(worker, run, units.subList(0, 1));
         }
         done(run, good, began);
         List<Item> failedUnit = bad[0];
@@ -365,18 +388,31 @@ final class Deliveries {
     }
 
     private boolean isOver(List<Item> unit, Throwable problem) {
-        boolean last = unit.getFirst().failures + 1 >= retry.attempts() || problem instanceof Consumers.Undecodable;
-        if (problem instanceof Outcome.Undone undone) {
-            return switch (undone.outcome()) {
-                case Outcome.RetryAfter again -> last && !health.isFailing();
-                case Outcome.Reject reject -> true;
-                case Outcome.Done done -> throw new AssertionError(done);
-            };
-        }
-        return last && !health.isFailing();
+        boolean last = unit.getFirst().failures + 1 >= retry.attempts();
+        return isRejected(problem) || (last && !health.isFailing());
     }
 
-    private boolean stops(Run run) {
+    /** Whether it is the message, whoever handles it, and another try would not help. */
+    private static boolean isRejected(Throwable problem) {
+        return problem instanceof Consumers.Undecodable
+                || (problem instanceof Outcome.Undone undone && undone.outcome() instanceof Outcome.Reject);
+    }
+
+    /** A failure that may be the handler's: if most messages fail, it is. */
+    private void blame(List<Item> unit, Throwable problem) {
+        if (health.failed(unit.getFirst())) {
+            about(log.atError(), unit)
+                    .log(
+                            "{}: most messages fail, so it is the handler that fails: the group tries them slowly, reads a few more at most"
+                                    + " and gives none up until that is over. The last one, {}: {}",
+                            group,
+                            unit.getFirst().message,
+                            problem.toString());
+        }
+    }
+
+    /** Whether a message that is given up stops its run. */
+    boolean stops(Run run) {
         return cut.parks() && run.key != null && retry.exhausted() == RetryPolicy.Exhausted.PARK_KEY;
     }
 
@@ -401,15 +437,8 @@ final class Deliveries {
         if (problem instanceof Consumers.Busy busy) {
             return new Result(0, 0, false, busy.limit);
         }
-        boolean rejected = problem instanceof Outcome.Undone said && said.outcome() instanceof Outcome.Reject;
-        if (!rejected && health.failed(first)) {
-            about(log.atError(), unit)
-                    .log(
-                            "{}: most messages fail, so it is the handler that fails: the group tries them slowly, reads no more and gives"
-                                    + " none up until that is over. The last one, {}: {}",
-                            group,
-                            first.message,
-                            problem.toString());
+        if (!isRejected(problem)) {
+            blame(unit, problem);
         }
         boolean over = isOver(unit, problem);
         unit.forEach(item -> item.failures++);
@@ -422,7 +451,7 @@ final class Deliveries {
         }
         try {
             if (over) {
-                early.over(run.owned, before);
+                conclude(run, before);
                 letters.bury(burial(run, unit, problem));
                 return new Result(unit.size(), 0, stops(run));
             }
@@ -447,13 +476,17 @@ final class Deliveries {
     }
 
     /** Gives up messages whose handler does not return. Whether that was done. */
-    boolean abandon(Run run, List<Item> unit) {
+    boolean abandon(Run run, List<Item> unit, List<Item> before) {
+        Throwable problem =
+                new IllegalStateException("its handler was interrupted after " + timeout + " and did not return");
+        blame(unit, problem);
+        if (health.isFailing()) {
+            return false;
+        }
         unit.forEach(item -> item.failures++);
         try {
-            letters.bury(burial(
-                    run,
-                    unit,
-                    new IllegalStateException("its handler was interrupted after " + timeout + " and did not return")));
+            conclude(run, before);
+            letters.bury(burial(run, unit, problem));
             return true;
         } catch (Fenced e) {
             run.owned.lose();

@@ -1,7 +1,6 @@
 package dev.trunkline.consume;
 
 import dev.trunkline.consume.Run.Item;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -94,14 +93,13 @@ final class Dispatcher {
         int most = health.isFailing() ? 1 : concurrency;
         for (int more = Math.min(paused ? 0 : runs.ready(), most - workers.size() + hung); more > 0; more--) {
             Worker worker = new Worker(this::work);
+            worker.start(); // it waits for the lock; should there be no memory for it, it has no place either
             workers.add(worker);
-            worker.start();
         }
     }
 
     private void work(Worker me) {
         Run run = null;
-        List<Item> items = new ArrayList<>();
         Result result = new Result(0, 0, false);
         while (true) {
             boolean wasAbandoned = me.takeAbandoned();
@@ -110,10 +108,12 @@ final class Dispatcher {
                 if (wasAbandoned && run != null) {
                     hung--;
                     run.owned.hung--;
+                    me.turn.removeIf(item -> !item.over);
+                    result = new Result(me.turn.size(), 0, false);
                 }
                 if (run != null) {
-                    work.finished(run, items, result);
-                    runs.finish(run, items, result);
+                    work.finished(run, me.turn, result);
+                    runs.finish(run, me.turn, result);
                 }
                 run = mayGoOn() ? runs.next(work::mayRun) : null;
                 if (run == null) {
@@ -121,21 +121,21 @@ final class Dispatcher {
                     idle.signalAll();
                     return;
                 }
-                runs.take(run, items);
+                runs.take(run, me.turn);
             } finally {
                 lock.unlock();
             }
-            result = handle(me, run, items);
+            result = handle(me, run);
         }
     }
 
     /** A worker that died would keep its run, and its partition, for as long as the process lives. */
-    private Result handle(Worker me, Run run, List<Item> items) {
+    private Result handle(Worker me, Run run) {
         try {
-            return work.handle(me, run, items);
+            return work.handle(me, run, me.turn);
         } catch (Throwable e) { // an Error too: there may be no memory to note a failure
             me.end();
-            log.error("what could not even fail in order is tried again, from {} on", items.getFirst().message, e);
+            log.error("what could not even fail in order is tried again, from {} on", me.turn.getFirst().message, e);
             return new Result(0, NEXT_TRY, false);
         }
     }
@@ -154,12 +154,12 @@ final class Dispatcher {
         });
     }
 
-    /** Messages are over though their handler has not returned. */
-    void abandon(Owned owned, List<Item> unit) {
+    /** Messages are over though their handler has not returned; whether they stop their run. */
+    void abandon(Worker worker, Run run, List<Item> unit, boolean stop) {
         locked(() -> {
             hung++;
-            owned.hung++;
-            runs.over(owned, unit);
+            run.owned.hung++;
+            runs.abandon(run, unit, worker.turn, stop);
         });
     }
 

@@ -13,7 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Health {
 
     private static final int REMEMBERED = 50;
-    private static final int FEWEST = 10;
+    /** So many must fail, and so many more are read of a strand now and then to find out whether they still do. */
+    static final int FEWEST = 10;
 
     private final ReentrantLock lock = new ReentrantLock();
     /** Messages by strand and offset, oldest first: whether they failed. */

@@ -215,15 +215,11 @@ final class Holdings {
                 .toList());
     }
 
-    /**
-     * Stops a partition, rather one that suits another process, and of these the one with least under way; unless one is being handed over already. Not one
-     * with a handler that hangs: it could not be handed over before that returns, and would stand still.
-     */
+    /** Stops a partition, rather one that suits another process, and of these the one with least under way; unless one is being handed over already. */
     private void give(View view) {
         dispatcher.locked(() -> {
-            if (owned.values().stream().noneMatch(partition -> partition.isStopped() && partition.hung == 0)) {
+            if (owned.values().stream().noneMatch(Owned::isStopped)) {
                 owned.values().stream()
-                        .filter(partition -> partition.hung == 0)
                         .min(Comparator.<Owned, Boolean>comparing(partition -> view.suits(partition.partition()))
                                 .thenComparingInt(partition -> partition.running))
                         .ifPresent(Owned::stop);
@@ -247,7 +243,7 @@ final class Holdings {
                     if (partition.isLost()) {
                         all.remove();
                         lost.add(partition);
-                    } else if (partition.running == 0) {
+                    } else if (partition.isIdle()) {
                         leaving.add(partition);
                     }
                 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Intake {
 
     private static final int MOST_AT_ONCE = 500;
-    private static final long MOST_BYTES = 32L * 1024 * 1024;
+    static final long MOST_BYTES = 32L * 1024 * 1024;
 
     private final SubscriptionOptions options;
     private final Reading source;
@@ -29,6 +29,7 @@ final class Intake {
     private final @Nullable Pace pace;
 
     private boolean throttled;
+    private long nextTrial = System.nanoTime();
     /** What is read in this session: what was read ahead in another one may not be in the log any more. */
     private ReadAhead reading;
 
@@ -74,7 +75,8 @@ final class Intake {
     /** Reads what there is room for and returns how many messages that were. */
     int read(GroupStatus status, boolean historyHeld) {
         throttled = false;
-        if (status == GroupStatus.PAUSED || status == GroupStatus.CANCELLED || health.isFailing()) {
+        boolean ill = health.isFailing();
+        if (status == GroupStatus.PAUSED || status == GroupStatus.CANCELLED || (ill && !mayTry(System.nanoTime()))) {
             dispatcher.locked(runs::wantRoom);
             return 0;
         }
@@ -98,7 +100,7 @@ final class Intake {
         Map<Integer, List<LogMessage>> found = reading.read(
                 places.stream().mapToInt(place -> place.strand().number()).toArray(),
                 places.stream().mapToLong(place -> place.strand().position()).toArray(),
-                share.each());
+                ill ? Math.min(Health.FEWEST, share.each()) : share.each());
         int count = 0;
         for (Place place : places) {
             List<LogMessage> messages = found.getOrDefault(place.strand().number(), List.of());
@@ -111,6 +113,15 @@ final class Intake {
             }
         }
         return count;
+    }
+
+    /** A handler that fails is given a few messages more now and then: those it has may be all that it fails for. */
+    private boolean mayTry(long now) {
+        boolean may = now - nextTrial >= 0;
+        if (may) {
+            nextTrial = now + options.retry().longest().toNanos();
+        }
+        return may;
     }
 
     /** A strand at a time, so that workers get the lock in between. */

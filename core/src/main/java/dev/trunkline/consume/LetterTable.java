@@ -254,7 +254,7 @@ final class LetterTable {
                 .append('"');
     }
 
-    /** Lets a key go on with what comes from the log. */
+    /** Lets a key go on with what comes from the log; without a key, all of a strand of which nothing is parked. */
     void unblock(long session, Run run) throws Fenced {
         require(calls.ask(
                 "unblock",
@@ -283,8 +283,13 @@ final class LetterTable {
                 partitions.toArray(Integer[]::new));
     }
 
-    /** The first parked messages of a line, with how often each has failed. */
-    List<Item> line(Run run, Priority priority, int most) {
+    /**
+     * The first parked messages of a line, with how often each has failed.
+     *
+     * @param all whatever their keys are, if the run has none
+     * @param bytes after which no further one is read
+     */
+    List<Item> line(Run run, Priority priority, boolean all, int most, long bytes) {
         Calls.Reading<List<Item>> reading = row -> {
             List<Item> items = new ArrayList<>();
             while (row.next()) {
@@ -293,8 +298,8 @@ final class LetterTable {
             return items;
         };
         return run.key == null
-                ? calls.call("keylessLine", reading, subscription, run.strand.number(), most)
-                : calls.call("line", reading, subscription, run.strand.number(), run.key, most);
+                ? calls.call("keylessLine", reading, subscription, run.strand.number(), all, most, bytes)
+                : calls.call("line", reading, subscription, run.strand.number(), run.key, most, bytes);
     }
 
     private LogMessage message(Run run, Priority priority, ResultSet row) throws SQLException {

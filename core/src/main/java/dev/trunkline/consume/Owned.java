@@ -37,6 +37,11 @@ final class Owned {
         return strands;
     }
 
+    /** Whether nothing of it runs but what was given up. The group's lock guards it. */
+    boolean isIdle() {
+        return running == hung;
+    }
+
     boolean isStopped() {
         return stopped;
     }

@@ -28,10 +28,12 @@ final class Parking {
     private static final long MOST_PARKED = 100_000;
     private static final int MANY_ARRIVALS = 200;
     private static final int LINE_AT_ONCE = 100;
+    private static final long LINE_BYTES = 1024 * 1024;
 
     private final Subject subject;
     private final GroupTable.Subscription subscription;
     private final LetterTable letters;
+    private final Cut cut;
     private final Dispatcher dispatcher;
     private final Runs runs;
     private final Marks marks;
@@ -47,6 +49,7 @@ final class Parking {
             Subject subject,
             GroupTable.Subscription subscription,
             LetterTable letters,
+            Cut cut,
             Dispatcher dispatcher,
             Runs runs,
             Marks marks,
@@ -54,6 +57,7 @@ final class Parking {
         this.subject = subject;
         this.subscription = subscription;
         this.letters = letters;
+        this.cut = cut;
         this.dispatcher = dispatcher;
         this.runs = runs;
         this.marks = marks;
@@ -62,6 +66,7 @@ final class Parking {
 
     /** Finds the lines of partitions: which keys are blocked, and what is parked. Before anything of them is handled. */
     void find(Collection<Owned> partitions) {
+        long stops = dispatcher.locked(runs::stops);
         List<Line> lines =
                 letters.lines(partitions.stream().map(Owned::partition).toList());
         dispatcher.locked(() -> {
@@ -71,15 +76,19 @@ final class Parking {
                 for (Strand strand : owned.strands()) {
                     lines.stream()
                             .filter(line -> line.strand() == strand.number())
-                            .forEach(line -> begin(owned, strand, line));
+                            .forEach(line -> begin(owned, strand, line, stops));
                 }
             }
         });
     }
 
-    private void begin(Owned owned, Strand strand, Line line) {
+    /** @param stops how many runs had been stopped before the line was looked up: what it says of one that was stopped since is out of date */
+    private void begin(Owned owned, Strand strand, Line line, long stops) {
         owned.parked += line.parked();
-        String key = line.key();
+        if (!cut.parks() && line.stopped()) {
+            return; // of a time when keys waited: until somebody decides on the dead letter
+        }
+        String key = cut.parks() ? line.key() : null;
         Run run;
         if (key != null) {
             run = strand.runs.computeIfAbsent(key, k -> new Run(owned, strand, k));
@@ -87,7 +96,7 @@ final class Parking {
             run = strand.keyless == null ? new Run(owned, strand, null) : strand.keyless;
             strand.keyless = run;
         }
-        if (run.isWithWorker) {
+        if (run.isWithWorker || run.stoppedAs > stops) {
             // What comes back from the worker must not fall behind what is parked, and may stop the run
             // for a dead letter that is gone by now: look again later.
             behind = true;
@@ -119,7 +128,8 @@ final class Parking {
     void park(boolean all) {
         long now = System.nanoTime();
         parkAll(
-                dispatcher.locked(() -> runs.takeLater(run -> run.key != null
+                dispatcher.locked(() -> runs.takeLater(run -> cut.parks()
+                        && run.key != null
                         && !run.parked
                         && run.failingSince != 0
                         && !isFull(run.owned)
@@ -171,25 +181,35 @@ final class Parking {
         return owned.parked >= MOST_PARKED;
     }
 
-    /** Loads what comes next in lines whose turn it is; a key whose line has ended goes on with what comes from the log. */
+    /**
+     * Loads what comes next in lines whose turn it is, as long as there is room; a key whose line has ended goes on with what comes from the
+     * log.
+     */
     void load(long session) {
         ArrayDeque<Run> left = new ArrayDeque<>(dispatcher.locked(() -> runs.takeHeld(Run::mustBeLoaded)));
         try {
-            while (!left.isEmpty()) {
+            while (!left.isEmpty() && dispatcher.locked(runs::loadedBytes) <= Intake.MOST_BYTES) {
                 load(session, left.getFirst());
                 left.removeFirst();
             }
         } finally {
             if (!left.isEmpty()) {
-                dispatcher.locked(() -> left.forEach(runs::hold));
+                dispatcher.locked(() -> {
+                    left.forEach(runs::hold);
+                    runs.wantRoom();
+                });
             }
         }
     }
 
     private void load(long session, Run run) {
-        List<Item> items =
-                letters.line(run, Levels.priority(run.strand.number(), subscription.partitions()), LINE_AT_ONCE);
-        if (items.isEmpty() && run.key != null) {
+        List<Item> items = letters.line(
+                run,
+                Levels.priority(run.strand.number(), subscription.partitions()),
+                !cut.parks(),
+                cut.isWork() ? cut.longest() : LINE_AT_ONCE,
+                cut.isWork() ? Long.MAX_VALUE : LINE_BYTES);
+        if (items.isEmpty()) {
             try {
                 letters.unblock(session, run);
             } catch (Fenced e) {

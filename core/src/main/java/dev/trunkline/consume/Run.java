@@ -29,6 +29,8 @@ final class Run {
     boolean parked;
     /** A dead letter stops it: nothing of it is handled. */
     boolean stopped;
+    /** Which one it was of all that a worker has stopped, last. */
+    long stoppedAs;
     /** The highest offset that was handled. */
     long last = -1;
     /** When its first message may be tried again. */

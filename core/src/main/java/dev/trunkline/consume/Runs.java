@@ -39,8 +39,12 @@ final class Runs {
     /** Messages that were noted, and are ready or with a worker. */
     private int noted;
 
+    /** Of messages that came from the log; and from what is parked. */
     private long bytes;
+
+    private long loadedBytes;
     private long unrecorded;
+    private long stops;
     private boolean wanted;
     private boolean tracked;
 
@@ -51,13 +55,31 @@ final class Runs {
         this.needed = needed;
     }
 
-    /** The bytes of messages that were offered and are not done. */
+    /** The bytes of messages from the log that were offered and are not done. */
     long bytes() {
         return bytes;
     }
 
+    /** The bytes of messages that were loaded from what is parked and are not done. */
+    long loadedBytes() {
+        return loadedBytes;
+    }
+
+    private void weigh(Item item, int sign) {
+        if (item.parked) {
+            loadedBytes += sign * item.weight();
+        } else {
+            bytes += sign * item.weight();
+        }
+    }
+
     int ready() {
         return ready.size();
+    }
+
+    /** How many runs were stopped by now. */
+    long stops() {
+        return stops;
     }
 
     /** How many noted messages are under way. */
@@ -101,7 +123,7 @@ final class Runs {
                     ? new Run(owned, strand, null)
                     : strand.runs.computeIfAbsent(key, k -> new Run(owned, strand, k));
             Item item = new Item(message, strand, strand.failures(message.offset()), false);
-            bytes += item.weight();
+            weigh(item, 1);
             run.waiting.add(item);
             if (run.parked) {
                 arrivals.add(run);
@@ -115,7 +137,7 @@ final class Runs {
     void offerParked(Run run, List<Item> items) {
         run.parked = !items.isEmpty();
         for (Item item : items) {
-            bytes += item.weight();
+            weigh(item, 1);
             run.line.add(item);
         }
         enqueue(run);
@@ -221,7 +243,7 @@ final class Runs {
 
     private void complete(Owned owned, Item item) {
         unnote(item);
-        bytes -= item.weight();
+        weigh(item, -1);
         unrecorded++;
         if (!item.over) {
             record(owned, item);
@@ -241,6 +263,27 @@ final class Runs {
             strand.reject(offset);
         } else {
             strand.complete(offset);
+        }
+    }
+
+    /**
+     * A worker does not come back from a unit of its turn, which is over. The rest of the turn is put back. Until the worker comes back nothing of
+     * the run is handled; so that the cursor can go on, what comes of its key is parked.
+     */
+    void abandon(Run run, List<Item> unit, List<Item> turn, boolean stop) {
+        over(run.owned, unit);
+        unit.forEach(this::unnote);
+        for (Item item : turn.reversed()) {
+            if (!item.over) {
+                unnote(item);
+                run.putBack(item);
+            }
+        }
+        if (stop) {
+            stop(run);
+        } else if (cut.parks() && run.key != null) {
+            run.parked = true;
+            putBackArrivals(run);
         }
     }
 
@@ -265,6 +308,9 @@ final class Runs {
     }
 
     private void tryLater(Run run, long delay) {
+        if (run.parked && !cut.isWork()) {
+            shorten(run, 1);
+        }
         run.notBefore = System.nanoTime() + delay;
         Item head = run.front().peekFirst();
         if (run.failingSince == 0 && head != null && head.failures > 0) {
@@ -277,9 +323,16 @@ final class Runs {
     private void stop(Run run) {
         run.parked = true;
         run.stopped = true;
-        run.line.forEach(item -> bytes -= item.weight());
-        run.line.clear();
+        run.stoppedAs = ++stops;
+        shorten(run, 0);
         putBackArrivals(run);
+    }
+
+    /** Leaves so many messages in a line: the others are where it was loaded from. */
+    private void shorten(Run run, int left) {
+        while (run.line.size() > left) {
+            weigh(run.line.removeLast(), -1);
+        }
     }
 
     private void letIn() {
@@ -349,7 +402,7 @@ final class Runs {
         Item tried = run.parked ? null : run.waiting.peekFirst();
         for (Item item : run.waiting) {
             item.strand.complete(item.message.offset());
-            bytes -= item.weight();
+            weigh(item, -1);
             run.owned.parked++;
             unrecorded++;
         }
@@ -357,7 +410,7 @@ final class Runs {
         run.parked = true;
         if (tried != null) {
             tried.parked = true;
-            bytes += tried.weight();
+            weigh(tried, 1);
             run.line.add(tried);
         }
     }
@@ -423,7 +476,7 @@ final class Runs {
     private void discard(Run run) {
         for (ArrayDeque<Item> items : List.of(run.waiting, run.line)) {
             for (Item item : items) {
-                bytes -= item.weight();
+                weigh(item, -1);
                 unnote(item);
             }
             items.clear();

@@ -1,5 +1,7 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.consume.Run.Item;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,10 +16,14 @@ final class Worker {
 
     private static final long GRACE = TimeUnit.SECONDS.toNanos(1);
 
+    /** What it has taken of a run. The dispatcher's lock guards it. */
+    final List<Item> turn = new ArrayList<>();
+
     private final Thread thread;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Run run;
-    private List<Run.Item> unit = List.of();
+    private List<Item> unit = List.of();
+    private List<Item> before = List.of();
     private boolean interrupted;
     private long since;
     private boolean abandoned;
@@ -30,12 +36,17 @@ final class Worker {
         thread.start();
     }
 
-    /** A handler is called with a message, or with the first unit of several. */
-    void begin(Run newRun, List<Run.Item> newUnit) {
+    /**
+     * A handler is called with a message, or with those of a unit.
+     *
+     * @param newBefore what it has handled before in the same turn, and is over
+     */
+    void begin(Run newRun, List<Item> newUnit, List<Item> newBefore) {
         lock.lock();
         try {
             run = newRun;
             unit = newUnit;
+            before = newBefore;
             interrupted = false;
             since = System.nanoTime();
             abandoned = false;
@@ -82,7 +93,7 @@ final class Worker {
 
     /** What is done about the messages of a handler that hangs. */
     interface Burial {
-        boolean of(Run run, List<Run.Item> unit);
+        boolean of(Run run, List<Item> unit, List<Item> before);
     }
 
     /** Abandons the messages of a handler that hangs, if that can be done before the handler returns. */
@@ -90,7 +101,7 @@ final class Worker {
         lock.lock();
         try {
             if (isHung(nanos) && run != null) {
-                abandoned = burial.of(run, unit);
+                abandoned = burial.of(run, unit, before);
             }
         } finally {
             lock.unlock();

@@ -107,20 +107,30 @@ select l.strand, l.key, l.stopped, l.parked from trunkline.lines(?, ?) l
 -- name: line
 select p."offset", p.message_id, p.unit, p.unit_end, p.published_at, p.appended_at, p.key, p.correlation_id, p.content_type, p.headers, p.payload,
        coalesce((select a.attempts from trunkline.attempt a where (a.subscription, a.strand, a."offset") = (p.subscription, p.strand, p."offset")), 0)
-from trunkline.parked p
-where p.subscription = ? and p.strand = ? and p.key = ?
+from (
+    select k.*, sum(octet_length(k.payload)) over (order by k."offset") - octet_length(k.payload) as before
+    from trunkline.parked k
+    where k.subscription = ? and k.strand = ? and k.key = ?
+    order by k."offset"
+    limit ?) p
+where p.before < ?
 order by p."offset"
-limit ?
 
 -- name: keylessLine
 select p."offset", p.message_id, p.unit, p.unit_end, p.published_at, p.appended_at, p.key, p.correlation_id, p.content_type, p.headers, p.payload,
        coalesce((select a.attempts from trunkline.attempt a where (a.subscription, a.strand, a."offset") = (p.subscription, p.strand, p."offset")), 0)
-from trunkline.parked p
-join trunkline.subscription s on s.id = p.subscription
-join trunkline.topic t on t.id = s.topic
-where p.subscription = ? and p.strand = ? and (p.key is null or t.ordering <> 'ORDERED')
+from (
+    select k.*, sum(octet_length(k.payload)) over (order by k."offset") - octet_length(k.payload) as before
+    from trunkline.parked k
+    join trunkline.subscription s on s.id = k.subscription
+    join trunkline.topic t on t.id = s.topic
+    where k.subscription = ? and k.strand = ? and (k.key is null or t.ordering <> 'ORDERED' or ?)
+      and not exists (
+          select from trunkline.dead_letter d where d.subscription = k.subscription and d.strand = k.strand and d.key = k.key and d.stops_key)
+    order by k."offset"
+    limit ?) p
+where p.before < ?
 order by p."offset"
-limit ?
 
 -- name: carryOut
 select trunkline.carry_out(?, ?)

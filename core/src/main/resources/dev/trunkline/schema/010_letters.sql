@@ -246,7 +246,8 @@ begin
     end if;
 end $$;
 
--- Lets a key go on with what comes from the log, if nothing of it is parked. False: something is, or fenced.
+-- Lets a key go on with what comes from the log, if nothing of it is parked; null: all keys of which nothing is, and that no dead letter stops.
+-- False: something of the key is parked, or fenced.
 create function trunkline.unblock(a_session bigint, a_subscription int, a_partition int, a_strand int, a_epoch bigint, a_key text) returns boolean
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp
@@ -258,7 +259,12 @@ begin
     if not found or exists (select from trunkline.parked p where p.subscription = a_subscription and p.strand = a_strand and p.key = a_key) then
         return false;
     end if;
-    delete from trunkline.blocked b where b.subscription = a_subscription and b.strand = a_strand and b.key = a_key;
+    delete from trunkline.blocked b
+    where b.subscription = a_subscription and b.strand = a_strand
+      and (b.key = a_key or a_key is null
+          and not exists (select from trunkline.parked p where p.subscription = b.subscription and p.strand = b.strand and p.key = b.key)
+          and not exists (
+              select from trunkline.dead_letter d where d.subscription = b.subscription and d.strand = b.strand and d.key = b.key and d.stops_key));
     return true;
 end $$;
 

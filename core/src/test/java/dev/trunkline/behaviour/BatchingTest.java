@@ -26,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** P9 for several messages in a transaction: units are never split, a bad one goes to the dead letters and the rest is committed. */
 @Timeout(300)
@@ -123,6 +125,69 @@ class BatchingTest {
         assertKeysInOrder();
     }
 
+    /** The enemy: much waits behind it, and is set aside by keys, which these batches do not go by. */
+    @ParameterizedTest
+    @EnumSource(names = {"PARTITION", "WORK"})
+    void what_waits_behind_a_message_that_fails_is_handled_when_it_no_longer_does(Batching.Unit unit) {
+        publishKeys(10, 10);
+        poison.add("k0:0");
+        start(new Batching(unit, 10, 1_000), 1_000, 40);
+        await(() -> database.number("select coalesce(max(attempts), 0) from trunkline.attempt") >= 5);
+        assertThat(database.number("select count(*) from trunkline.parked")).isZero();
+        poison.clear();
+        await(100);
+        assertKeysInOrder();
+    }
+
+    /** The enemy: it waits in as many lines as it has keys, and none of them is all of it. */
+    @Test
+    void a_unit_of_work_that_is_redriven_is_handled_as_a_whole() throws SQLException {
+        trunkline.topics().create(TopicConfiguration.pubSub("one").withPartitions(1));
+        publishUnits("one", 4, 150, 4);
+        poison.add("1/1");
+        start("one", Batching.ofUnitsOfWork(10), 1, 2_000);
+        await(() -> database.number("select count(*) from trunkline.dead_letter") == 150);
+        poison.clear();
+        database.number("select trunkline.redrive('g', 'one')");
+        await(158);
+        assertThat(database.number("select count(distinct transaction) from effect where text like '1/%'"))
+                .isOne();
+        await(() -> database.number(
+                        "select (select count(*) from trunkline.parked) + (select count(*) from trunkline.blocked)")
+                == 0);
+    }
+
+    @Test
+    void a_part_of_a_unit_of_work_can_be_redriven() throws SQLException {
+        trunkline.topics().create(TopicConfiguration.pubSub("one").withPartitions(1));
+        publishUnits("one", 4, 4);
+        poison.addAll(List.of("0/1", "1/1"));
+        start("one", Batching.ofUnitsOfWork(10), 1, 2_000);
+        await(() -> database.number("select count(*) from trunkline.dead_letter") == 8);
+        poison.clear();
+        database.number("select trunkline.redrive('g', 'one', array(select id from trunkline.dead_letters"
+                + " where text in ('0/0', '0/2', '1/0', '1/1')))");
+        await(4);
+        assertThat(database.query("select string_agg(text, ' ' order by id) from effect group by unit order by 1"))
+                .containsExactly("0/0 0/2", "1/0 1/1");
+        database.number("select trunkline.redrive('g', 'one')");
+        await(8);
+    }
+
+    /** The enemy: nothing fails before COMMIT, and the first of the batch is blamed for it. */
+    @Test
+    void a_message_that_fails_when_it_is_committed_is_the_one_that_is_given_up() {
+        database.execute("create table known (text text primary key)");
+        publishKeys(1, 8);
+        database.execute("insert into known select 'k0:' || n from generate_series(0, 7) n where n <> 5");
+        database.execute(
+                "alter table effect add foreign key (text) references known (text) deferrable initially deferred");
+        start(Batching.ofPartition(100), 2, 2_000);
+        await(7);
+        await(() -> database.number("select count(*) from trunkline.dead_letter") == 1);
+        assertThat(database.query("select text from trunkline.dead_letters")).containsExactly("k0:5");
+    }
+
     @Test
     void a_unit_of_work_over_the_limit_stops_its_partition_and_is_not_split() throws SQLException {
         publishUnits(3, 60, 3);
@@ -151,11 +216,20 @@ class BatchingTest {
     }
 
     private ConsumerGroup<String> start(Batching batching, int attempts) {
+        return start(batching, attempts, 2_000);
+    }
+
+    private ConsumerGroup<String> start(Batching batching, int attempts, int window) {
+        return start("t", batching, attempts, window);
+    }
+
+    private ConsumerGroup<String> start(String topic, Batching batching, int attempts, int window) {
         return trunkline
-                .createConsumerGroup("g", "t", String.class)
+                .createConsumerGroup("g", topic, String.class)
                 .addTransactionalConsumer("a", this::insert)
                 .start(SubscriptionOptions.fromBeginning()
                         .withBatching(batching)
+                        .withWindow(window)
                         .withRetry(new RetryPolicy(attempts, Duration.ofMillis(50), Duration.ofMillis(200))));
     }
 
@@ -185,13 +259,19 @@ class BatchingTest {
     }
 
     private void publishUnits(int... sizes) throws SQLException {
+        publishUnits("t", sizes);
+    }
+
+    private void publishUnits(String topic, int... sizes) throws SQLException {
         try (Connection connection = database.connect()) {
             connection.setAutoCommit(false);
             for (int unit = 0; unit < sizes.length; unit++) {
                 for (int i = 0; i < sizes[unit]; i++) {
                     trunkline
                             .publisher()
-                            .publish(connection, Message.of("t", unit + "/" + i).withKey("k" + i % 5));
+                            .publish(
+                                    connection,
+                                    Message.of(topic, unit + "/" + i).withKey("k" + i % 5));
                 }
                 connection.commit();
             }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.ConsumerGroup;
 import dev.trunkline.Message;
+import dev.trunkline.RetryPolicy;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages over which processes may have died, where one of them must be alone in its process. */
 @Timeout(300)
@@ -160,6 +163,49 @@ class SuspectsTest {
         group.resume();
         mayEnd.countDown();
         Awaitility.await().until(() -> seen.size() == 1);
+    }
+
+    /** The enemy: nobody is left who would ever be alone, and all others wait for it. */
+    @Test
+    void a_group_that_is_closed_lets_no_other_wait_for_the_one_that_wants_to_be_alone() throws InterruptedException {
+        startOther();
+        dieOver(0);
+        publish("t", "killer?");
+        ConsumerGroup<String> group = start(1);
+        awaitClaim();
+        group.close();
+        Awaitility.await().timeout(Duration.ofSeconds(60)).until(this::otherIsHandled);
+        assertThat(seen).isEmpty();
+    }
+
+    /** The enemy: it is given up, never returns, and still counts as the one that all others wait for. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void one_whose_handler_hangs_lets_no_other_wait_once_it_is_given_up(boolean alone) throws InterruptedException {
+        orphan();
+        if (alone) {
+            dieOver(0);
+        }
+        publish("t", LONG);
+        for (int i = 0; i < 200; i++) {
+            publish("t", "innocent " + i);
+        }
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("c", delivery -> {
+                    seen.add(delivery.payload());
+                    if (delivery.payload().equals(LONG)) {
+                        began.countDown();
+                        HangingHandlersTest.awaitWhateverHappens(mayEnd);
+                    }
+                })
+                .start(SubscriptionOptions.fromBeginning()
+                        .withRetry(new RetryPolicy(1, Duration.ZERO, Duration.ZERO))
+                        .withHandlerTimeout(Duration.ofSeconds(1)));
+        began.await();
+        Awaitility.await().timeout(Duration.ofSeconds(60)).until(() -> seen.size() == 201);
+        startOther();
+        Awaitility.await().timeout(Duration.ofSeconds(60)).until(this::otherIsHandled);
     }
 
     @Test

@@ -1,8 +1,12 @@
 package dev.trunkline.consume;
 
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
 import dev.trunkline.testing.TestDatabase;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
@@ -44,10 +48,31 @@ class SessionTest {
 
     @Test
     void one_that_somebody_else_ends_is_told() throws InterruptedException {
+        long other = beginOther();
+        database.query("select trunkline.end_session(?)", other);
+        ends.acquire();
+    }
+
+    /** The enemy: whoever ended it dies before it has terminated what the dead one left. */
+    @Test
+    void the_transactions_of_one_that_somebody_else_ends_are_terminated() throws Exception {
+        long other = beginOther();
+        try (Connection handler = database.connect();
+                Statement statement = handler.createStatement()) {
+            statement.execute("set application_name = 'trunkline session " + other + "'");
+            handler.setAutoCommit(false);
+            statement.execute("select 1");
+            database.execute("update trunkline.session set ended_at = now() where id = " + other);
+            ends.acquire();
+            assertThatThrownBy(() -> statement.execute("select 1")).hasMessageContaining("terminating connection");
+        }
+    }
+
+    /** Another session that lives for long, and that this one has seen. */
+    private long beginOther() throws InterruptedException {
         long other = database.number("select trunkline.begin_session('other', '1 day')");
         database.number("select trunkline.begin_session('dead', '1 second')");
         ends.acquire(); // by now it has seen both
-        database.query("select trunkline.end_session(?)", other);
-        ends.acquire();
+        return other;
     }
 }

@@ -63,6 +63,34 @@ class OwnershipTest {
         assertThat(database.query("select trunkline.beat(?)", first)).containsExactly("f");
     }
 
+    /** The enemy: it counts failures of what its successor has done, and clears it of what its successor knows. */
+    @Test
+    void an_owner_that_was_replaced_counts_no_attempts_and_names_no_suspects() {
+        database.query("select subscription from trunkline.subscribe('g', 't', 'BEGINNING')");
+        long first = database.number("select trunkline.begin_session('first')");
+        long second = database.number("select trunkline.begin_session('second')");
+        database.query("select epoch from trunkline.take(?, 1, 4)", first);
+        String fail = "select trunkline.note_failures(1, 0, '{%d}', '{1}', 'failed', null, %d)";
+        String forget = "select trunkline.forget_failures(1, 0, '{5,6}', ?)";
+        String suspect = "select trunkline.note_suspects(?, 1, '{0}', '{5}', false)";
+        String attempts = "select \"offset\" from trunkline.attempt";
+        database.query(fail.formatted(5, first));
+        assertThat(database.query(attempts)).containsExactly("5");
+        database.query(forget, first);
+        assertThat(database.query(attempts)).isEmpty();
+
+        database.query("select trunkline.end_session(?, 0)", first);
+        database.query("select epoch from trunkline.take(?, 1, 4)", second);
+        database.query(fail.formatted(5, second));
+        database.query(fail.formatted(6, first));
+        database.query(forget, first);
+        database.query(suspect, first);
+        assertThat(database.query(attempts)).containsExactly("5");
+        assertThat(database.query("select \"offset\" from trunkline.suspect")).isEmpty();
+        database.query(suspect, second);
+        assertThat(database.query("select session from trunkline.suspect")).containsExactly("" + second);
+    }
+
     /** The enemy: it dies of what is under way in a partition that it keeps, and nobody knows that this was noted. */
     @Test
     void who_lets_a_partition_go_forgets_the_suspects_of_no_other() {
