@@ -16,6 +16,12 @@ final class ClockFaults {
 
     private static final List<Duration> STEPS = List.of(Duration.ofMinutes(5), Duration.ofHours(1));
 
+    private static final List<String> KEEPING = List.of(
+            "select trunkline.create_topic('kept', 'PUB_SUB', partitions => 1, retention => '30 min', unheard_retention => '30 min')",
+            "select trunkline.publish('kept', 'a message')",
+            "call trunkline.relay_now()",
+            "select trunkline.roll_segment(id) from trunkline.topic where name = 'kept'");
+
     private ClockFaults() {}
 
     static List<Fault> all() {
@@ -30,16 +36,37 @@ final class ClockFaults {
      */
     private static void set(Trial trial) throws Exception {
         long ended = ended(trial);
+        keep(trial);
         trial.pause(Duration.ofSeconds(1));
         trial.oneOf(trial.clocks().processes()).set(trial.draw(ERRORS));
         Duration now = trial.clocks().server().error();
         step(trial, now.minus(trial.draw(STEPS)));
         trial.awaitMore(100);
+        requireKept(trial);
         step(trial, now.plus(trial.oneOf(STEPS)));
         trial.awaitMore(100);
         if (ended(trial) > ended) {
             throw new IllegalStateException("a session was ended though all were alive");
         }
+    }
+
+    /** A message that is to be kept for a while, in a segment that is over, so that it is up to the clock when it goes. */
+    private static void keep(Trial trial) throws SQLException {
+        try (Connection connection = trial.connect();
+                Statement statement = connection.createStatement()) {
+            for (String sql : KEEPING) {
+                statement.execute(sql);
+            }
+        }
+    }
+
+    /** By no clock of a process, and by none of the server that has gone back, is its time over. */
+    private static void requireKept(Trial trial) throws SQLException {
+        trial.number("select trunkline.trim(id) from trunkline.topic where name = 'kept'");
+        if (trial.number("select count(*) from trunkline.messages where topic = 'kept'") != 1) {
+            throw new IllegalStateException("a message was dropped before its time");
+        }
+        trial.number("select count(*) from trunkline.drop_topic('kept')");
     }
 
     private static long ended(Trial trial) throws SQLException {

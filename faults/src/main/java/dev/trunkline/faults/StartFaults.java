@@ -28,14 +28,19 @@ final class StartFaults {
     private static void openAtOnce(Trial trial) throws Exception {
         String database = "empty_" + trial.events();
         trial.server().createDatabase(database);
-        Address address = new Address(
-                trial.server().jdbcUrl(database),
-                trial.server().user(),
-                trial.server().password());
+        Address address = address(trial, database);
         openAtOnce(address);
         requireMigratedOnce(address);
         requireRefusals(address);
         trial.awaitMore(100);
+    }
+
+    /** Where another database of the trial's server is. */
+    static Address address(Trial trial, String database) {
+        return new Address(
+                trial.server().jdbcUrl(database),
+                trial.server().user(),
+                trial.server().password());
     }
 
     private static void openAtOnce(Address address) throws InterruptedException {
@@ -67,7 +72,7 @@ final class StartFaults {
         }
     }
 
-    private static void requireMigratedOnce(Address address) throws SQLException {
+    static void requireMigratedOnce(Address address) throws SQLException {
         try (Connection connection = address.connect();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(

@@ -1,5 +1,7 @@
 package dev.trunkline.faults;
 
+import dev.trunkline.Trunkline;
+import dev.trunkline.TrunklineException;
 import dev.trunkline.embedded.Shutdown;
 import java.io.IOException;
 import java.sql.Connection;
@@ -29,16 +31,28 @@ final class UpkeepFaults {
     private static final String SUBSCRIBE = "select trunkline.subscribe('passer-by', 'scratch', 'NOW')";
     private static final String COUNT = "select trunkline.alter_topic('orders', tracking => 'REFERENCE_COUNTING')";
 
+    /** Does something, and tells whether it was done, or need not be. What can not be done now may be done later. */
+    private interface Deed {
+        boolean isDone(Trial trial);
+    }
+
     /**
      * It happens whole or not at all, and can be done again.
      *
+     * @param within how much later, at most, the server is stopped
      * @param before what must be done before there is anything to do for it
      */
-    private record Step(String sql, List<String> before) {
+    private record Step(String name, Deed deed, Duration within, List<String> before) {
+        Step(String sql, List<String> before) {
+            this(sql, trial -> run(trial, sql), Duration.ofMillis(20), before);
+        }
+
         Step(String sql) {
             this(sql, List.of());
         }
     }
+
+    private static final String EMPTY = "empty";
 
     private static final List<Step> STEPS = List.of(
             new Step(ROLL),
@@ -60,7 +74,12 @@ final class UpkeepFaults {
                     "select trunkline.seek('passer-by', 'scratch', 'BEGINNING', a_force => true)",
                     List.of(CREATE, SUBSCRIBE)),
             new Step("select trunkline.change_group('passer-by', 'scratch', 'CANCELLED')", List.of(CREATE, SUBSCRIBE)),
-            new Step("select trunkline.drop_topic('scratch')", List.of(CREATE)));
+            new Step("select trunkline.drop_topic('scratch')", List.of(CREATE)),
+            new Step(
+                    "migrate",
+                    UpkeepFaults::migrate,
+                    Duration.ofMillis(500),
+                    List.of("drop database if exists " + EMPTY + " with (force)", "create database " + EMPTY)));
 
     private UpkeepFaults() {}
 
@@ -127,16 +146,26 @@ final class UpkeepFaults {
         }
         trial.pause(Duration.ofMillis(500));
         trial.harm(() -> {
-            CompletableFuture<Boolean> doing = CompletableFuture.supplyAsync(() -> run(trial, step.sql));
-            trial.pause(Duration.ofMillis(20));
+            CompletableFuture<Boolean> doing = CompletableFuture.supplyAsync(() -> step.deed.isDone(trial));
+            trial.pause(step.within);
             trial.server().restart(Shutdown.IMMEDIATE);
             doing.join();
         });
-        Trial.await("it can be done again: " + step.sql, () -> run(trial, step.sql));
+        Trial.await("it can be done again: " + step.name, () -> step.deed.isDone(trial));
         trial.awaitMore(100);
     }
 
-    /** Whether it was done, or need not be. What can not be done now, because of a lock or a server that is away, may be done later. */
+    /** The schema of an empty database: each of its files was carried out once, or is to be. */
+    private static boolean migrate(Trial trial) {
+        Address empty = StartFaults.address(trial, EMPTY);
+        try (Trunkline trunkline = empty.open()) {
+            StartFaults.requireMigratedOnce(empty);
+            return trunkline.topics().list().isEmpty();
+        } catch (TrunklineException | SQLException e) {
+            return false;
+        }
+    }
+
     private static boolean run(Trial trial, String sql) {
         try (Connection connection = trial.connect();
                 Statement statement = connection.createStatement()) {
