@@ -177,24 +177,25 @@ final class Frames {
                 messages.stream().mapToInt(message -> message.payload().length).toArray();
         statement.setString(1, messages.getFirst().topic());
         statement.setInt(2, shape.partitions);
-        statement.setBoolean(3, wait);
-        statement.setInt(4, Arrays.stream(lengths).max().orElse(0));
-        statement.setObject(5, known());
-        statement.setObject(6, partitions);
-        statement.setObject(7, lasts);
-        statement.setObject(8, uptos);
-        statement.setObject(9, opens);
-        Columns.bind(statement, 10, "bytea", payloads);
-        statement.setObject(11, ids);
-        statement.setObject(12, lengths);
-        columns.bindText(statement, 13, Encoded::key);
-        columns.bindText(statement, 14, Encoded::headers);
-        columns.bindContentTypes(statement, 15);
-        columns.bindText(statement, 16, Encoded::correlationId);
-        columns.bindPriorities(statement, 17);
-        columns.bindText(statement, 18, Encoded::due);
-        columns.bindText(statement, 19, Encoded::idempotencyKey);
-        statement.setObject(20, units);
+        statement.setInt(3, shape.lanes);
+        statement.setBoolean(4, wait);
+        statement.setInt(5, Arrays.stream(lengths).max().orElse(0));
+        statement.setObject(6, known());
+        statement.setObject(7, partitions);
+        statement.setObject(8, lasts);
+        statement.setObject(9, uptos);
+        statement.setObject(10, opens);
+        Columns.bind(statement, 11, "bytea", payloads);
+        statement.setObject(12, ids);
+        statement.setObject(13, lengths);
+        columns.bindText(statement, 14, Encoded::key);
+        columns.bindText(statement, 15, Encoded::headers);
+        columns.bindContentTypes(statement, 16);
+        columns.bindText(statement, 17, Encoded::correlationId);
+        columns.bindPriorities(statement, 18);
+        columns.bindText(statement, 19, Encoded::due);
+        columns.bindText(statement, 20, Encoded::idempotencyKey);
+        statement.setObject(21, units);
     }
 
     /** Offsets that are taken, one for each strand of the batch, in their order; null if the database shall choose them. */

@@ -13,7 +13,7 @@ where current_setting('trunkline.adopted', true) = current_database()
 returning id
 
 -- name: enqueue
-select trunkline.enqueue(?, ?, ?, ?::text[], ?, ?, ?, trunkline.due(?), ?)
+select trunkline.enqueue(?, ?, ?, ?::text[], ?, ?, ?, trunkline.due(?), ?), (select i.outbox_slot from trunkline.installation i)
 
 -- name: publishAll
 select trunkline.publish_all(

@@ -219,10 +219,10 @@ $$;
 -- lane is taken and it may not wait, if a large difference is being relayed, or if one of its messages is for later: then
 -- ids says which, in the order of the batch. Otherwise ids and offsets follow from what comes back: a message has its id
 -- from base_id on and takes the next offset of its partition, whose tail was that of touched; unless holders has the id of another
--- message, which holds its idempotency key. Where the topic has not as many partitions as the caller thinks, nothing
+-- message, which holds its idempotency key. Where the topic has not as many partitions or lanes as the caller thinks, nothing
 -- is done. What can be done before the locks are taken is done before.
 create function trunkline.append(
-    a_topic text, a_partition_count int, a_wait boolean, a_largest int, a_known bigint[],
+    a_topic text, a_partition_count int, a_lane_count int, a_wait boolean, a_largest int, a_known bigint[],
     a_partitions int[], a_lasts int[], a_uptos int[], a_opens boolean[], a_payloads bytea[],
     a_ids bigint[], a_lengths int[], a_keys text[], a_headers text[], a_content_types text[], a_correlation_ids text[],
     a_priorities int[], a_dues text[], a_idempotency_keys text[], a_units bigint[],
@@ -232,7 +232,7 @@ create function trunkline.append(
 as $$
 declare
     t record;
-    home int; turn int; wanted int[]; held int[];
+    home int; size int; turn int; wanted int[]; held int[];
     current_segment int;
     drained boolean := false; repeated boolean;
     frame_partitions int[]; message_partitions int[]; message_ids bigint[];
@@ -247,7 +247,7 @@ begin
         perform trunkline.notice_failover();
     end if;
     partition_count := t.partitions;
-    if t.partitions <> a_partition_count then
+    if t.partitions <> a_partition_count or t.lanes <> a_lane_count then
         return;
     elsif t.id is null or a_largest > t.accepts_bytes or cardinality(a_lengths) > 500000 or a_priorities is not null or a_dues is not null then
         ids := trunkline.enqueue_frames(a_topic, a_dues is not null, a_lasts, a_payloads, a_ids, a_lengths, a_keys, a_headers, a_content_types,
@@ -262,8 +262,14 @@ begin
         -- Messages without a key stay together in one lane: the first that is free.
         select l.lane into home from trunkline.lane l where l.topic = t.id order by l.lane for no key update skip locked limit 1;
         home := coalesce(home, (random() * (t.lanes - 1))::int);
+        size := (t.partitions - home + t.lanes - 1) / t.lanes;
+        if -a_partitions[1] > size then
+            -- Two turns would fall into one partition, and get the same offsets.
+            raise 'a batch in % turns does not fit lane % of topic "%", which has % partitions', -a_partitions[1], home, a_topic, size
+                using errcode = 'TL003', hint = 'The first turn is the lowest, and there are no more than partitions in each lane.';
+        end if;
         turn := (random() * 1000)::int;
-        partitions := array(select home + t.lanes * ((turn - p) % ((t.partitions - home + t.lanes - 1) / t.lanes)) from unnest(a_partitions) p);
+        partitions := array(select home + t.lanes * ((turn - p) % size) from unnest(a_partitions) p);
     end if;
     -- What is locked follows from the topic as it is, not from what the caller thinks of it.
     select array_agg(distinct p), array_agg(distinct p % t.partitions % t.lanes) into touched, wanted from unnest(partitions) p;

@@ -193,6 +193,47 @@ class PublishingTest {
         assertThat(Logs.texts(trunkline, "again")).containsExactly("first", "second");
     }
 
+    /** The enemy: by the lanes of the dropped topic the batch has turns for partitions that a lane does not have, and frames lie upon each other. */
+    @Test
+    void no_two_messages_get_one_offset_in_a_topic_that_was_made_anew_with_more_lanes() {
+        trunkline
+                .topics()
+                .create(TopicConfiguration.queue("again").withPartitions(4).withLanes(1));
+        trunkline.publisher().publish(Message.of("again", "before"));
+        trunkline.topics().drop("again");
+        trunkline
+                .topics()
+                .create(TopicConfiguration.queue("again").withPartitions(4).withLanes(4));
+        List<Receipt> receipts = trunkline
+                .publisher()
+                .publishAll(IntStream.range(0, 37)
+                        .mapToObj(i -> Message.of("again", "%100d".formatted(i)))
+                        .toList());
+        assertThat(receipts)
+                .extracting(
+                        receipt -> receipt.partition().orElseThrow(),
+                        receipt -> receipt.offset().orElseThrow())
+                .doesNotHaveDuplicates();
+        assertThat(Logs.texts(trunkline, "again"))
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.range(0, 37).mapToObj("%100d"::formatted).toList());
+        Logs.assertDense(trunkline, "again");
+    }
+
+    @Test
+    void a_batch_with_more_turns_than_a_lane_has_partitions_is_refused() {
+        trunkline
+                .topics()
+                .create(TopicConfiguration.queue("narrow").withPartitions(4).withLanes(4));
+        assertThatThrownBy(
+                        () -> database.query(
+                                "select trunkline.append('narrow', 4, 4, false, 1, null, array[-2, -1], array[1, 2], array[1, 1],"
+                                        + " array[false, false], array['a', 'b']::bytea[], array[2, 4], array[1, 1], null, null, array['x'], null, null, null, null, null)"))
+                .hasMessageContaining(
+                        "a batch in 2 turns does not fit lane 0 of topic \"narrow\", which has 1 partitions");
+        assertThat(Logs.texts(trunkline, "narrow")).isEmpty();
+    }
+
     @Test
     void closing_publishes_what_was_accepted() {
         Trunkline other = database.open();

@@ -133,7 +133,7 @@ class AppendRaceTest {
         try (var executor = Executors.newVirtualThreadPerTaskExecutor();
                 Connection appender = begin()) {
             TestDatabase.query(appender, """
-                    select trunkline.append('t', 1, true, 2, null, array[-1], array[1], array[1], array[false], array['m1']::bytea[],
+                    select trunkline.append('t', 1, 1, true, 2, null, array[-1], array[1], array[1], array[false], array['m1']::bytea[],
                         array[2], array[2], null, null, array['x'], null, null, null, null, null)""");
             Future<List<String>> roll =
                     executor.submit(() -> retryWhileLocked(() -> database.query("select trunkline.roll_segment(1)")));
