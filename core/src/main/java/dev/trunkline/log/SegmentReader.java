@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -100,12 +102,12 @@ final class SegmentReader {
     /** What was read of some strands, in their order. */
     record Found(TopicLog topic, List<Stretch> stretches) {
 
-        boolean isEmpty() {
-            return stretches.stream().allMatch(stretch -> stretch.messages().isEmpty());
-        }
-
-        boolean isAll() {
-            return stretches.stream().allMatch(Stretch::ended);
+        /** The places of strands of which nothing came from a segment that is not the newest: they may go on in one that is not known yet. */
+        int[] unsure() {
+            return IntStream.range(0, stretches.size())
+                    .filter(place -> !stretches.get(place).ended()
+                            && stretches.get(place).messages().isEmpty())
+                    .toArray();
         }
 
         List<LogMessage> messages() {
@@ -132,8 +134,7 @@ final class SegmentReader {
      * @throws OffsetOutOfRangeException if a position was dropped by retention
      */
     Found read(String name, int[] strands, long[] positions, int most) {
-        Found found = readKnown(topic(name), strands, positions, most);
-        return found.isEmpty() && !found.isAll() ? readKnown(refresh(name), strands, positions, most) : found;
+        return again(readKnown(topic(name), strands, positions, most), () -> refresh(name), strands, positions, most);
     }
 
     /**
@@ -142,10 +143,32 @@ final class SegmentReader {
      * @throws UnknownTopicException if it was dropped
      */
     Found read(TopicLog begun, int[] strands, long[] positions, int most) {
-        Found found = readKnown(same(begun, topic(begun.name())), strands, positions, most);
-        return found.isEmpty() && !found.isAll()
-                ? readKnown(same(begun, refresh(begun.name())), strands, positions, most)
-                : found;
+        return again(
+                readKnown(same(begun, topic(begun.name())), strands, positions, most),
+                () -> same(begun, refresh(begun.name())),
+                strands,
+                positions,
+                most);
+    }
+
+    /** Looks at the catalogue again for the strands that it is not sure of, whatever it found of others: these may have much to come. */
+    private Found again(Found found, Supplier<TopicLog> refreshed, int[] strands, long[] positions, int most) {
+        int[] unsure = found.unsure();
+        if (unsure.length == 0) {
+            return found;
+        }
+        long[] from = IntStream.of(unsure).mapToLong(place -> positions[place]).toArray();
+        Found more = readKnown(
+                refreshed.get(),
+                IntStream.of(unsure).map(place -> strands[place]).toArray(),
+                from,
+                most);
+        List<Stretch> stretches = new ArrayList<>(found.stretches());
+        for (int i = 0; i < unsure.length; i++) {
+            stretches.set(unsure[i], more.stretches().get(i));
+            positions[unsure[i]] = from[i];
+        }
+        return new Found(more.topic(), stretches);
     }
 
     private static TopicLog same(TopicLog begun, TopicLog now) {

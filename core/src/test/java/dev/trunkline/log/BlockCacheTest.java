@@ -281,6 +281,24 @@ class BlockCacheTest {
     }
 
     @Test
+    void a_strand_that_goes_on_in_a_new_segment_does_not_wait_for_another_that_has_history() {
+        publish(0, 10);
+        Reading reading = cache.reading("t");
+        assertThat(read(reading, 0, 50)).hasSize(30);
+        database.query("select trunkline.roll_segment(1)");
+        publish(10, 20);
+        bell.ring("t");
+        long[] positions = {5, 10, 10};
+        assertThat(texts(reading.read(STRANDS, positions, 2)))
+                .containsExactly("0:5", "0:6", "1:10", "1:11", "2:10", "2:11");
+        int before = pool.borrowed();
+        assertThat(texts(reading.read(STRANDS, new long[] {7, 20, 20}, 2))).containsExactly("0:7", "0:8");
+        assertThat(pool.borrowed() - before)
+                .as("a segment each, and no look at the catalogue")
+                .isEqualTo(2);
+    }
+
+    @Test
     void what_retention_has_dropped_is_an_error_for_who_does_not_find_it_here() {
         publish(0, 10);
         List<Reading> readers = readers(2);
