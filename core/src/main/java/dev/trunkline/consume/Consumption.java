@@ -344,11 +344,13 @@ final class Consumption implements Dispatcher.Work {
                             "{}: handlers did not end within {}: their partitions are kept until they do",
                             group,
                             deadline);
+            holdings.beginToLeave();
             Thread.ofVirtual().name("trunkline-last-handlers").start(() -> {
                 while (!dispatcher.awaitIdle(Long.MAX_VALUE)) {
                     log.debug("{}: waiting for its last handlers", group);
                 }
                 holdings.leave();
+                holdings.endLeaving();
             });
         }
     }

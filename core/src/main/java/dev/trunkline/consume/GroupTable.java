@@ -39,6 +39,7 @@ final class GroupTable {
     /**
      * What a member can see of its group.
      *
+     * @param isMember it is one of those that take part
      * @param others how many partitions each other member holds
      * @param intents somebody has decided on dead letters
      * @param historyHeld somebody has stopped it catching up
@@ -48,6 +49,7 @@ final class GroupTable {
     record View(
             GroupStatus status,
             int partitions,
+            boolean isMember,
             int mine,
             List<Integer> others,
             int rank,
@@ -169,6 +171,7 @@ final class GroupTable {
                 row -> {
                     row.next();
                     String status = row.getString(1); // null: it was cancelled so long ago that it is forgotten
+                    boolean isMember = false;
                     int mine = 0;
                     int rank = 0;
                     List<Integer> others = new ArrayList<>();
@@ -179,6 +182,7 @@ final class GroupTable {
                         for (int i = 0; i < ids.length; i++) {
                             rank += ids[i] < session ? 1 : 0;
                             if (ids[i] == session) {
+                                isMember = true;
                                 mine = counts[i];
                             } else {
                                 others.add(counts[i]);
@@ -188,6 +192,7 @@ final class GroupTable {
                     return new View(
                             status == null ? GroupStatus.CANCELLED : GroupStatus.valueOf(status),
                             row.getInt(2),
+                            isMember,
                             mine,
                             others,
                             rank,

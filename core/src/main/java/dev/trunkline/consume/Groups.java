@@ -44,13 +44,18 @@ public final class Groups implements AutoCloseable {
 
     private @Nullable Parts parts;
 
-    /** What the groups of a process share. */
+    /**
+     * What the groups of a process share.
+     *
+     * @param leaving what was closed, and has partitions that are not handed over yet
+     */
     record Parts(
             Calls calls,
             GroupTable table,
             Session session,
             Recorder recorder,
             Solitude solitude,
+            Set<Holdings> leaving,
             Semaphore permits,
             SegmentedLog log,
             Supplier<Duration> pollInterval) {}
@@ -178,7 +183,16 @@ public final class Groups implements AutoCloseable {
                 GroupTable table = new GroupTable(calls);
                 Session session = new Session(own, calls.statements(), lease, log::readIn, this::lookAtMembers).start();
                 Recorder recorder = new Recorder(new GroupTable(new Calls(own, calls.statements())), session).start();
-                now = new Parts(calls, table, session, recorder, new Solitude(), permits, log, doorbell::pollInterval);
+                now = new Parts(
+                        calls,
+                        table,
+                        session,
+                        recorder,
+                        new Solitude(),
+                        ConcurrentHashMap.newKeySet(),
+                        permits,
+                        log,
+                        doorbell::pollInterval);
                 parts = now;
                 doorbell.startListening();
             }

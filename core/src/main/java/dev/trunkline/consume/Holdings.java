@@ -1,5 +1,6 @@
 package dev.trunkline.consume;
 
+import dev.trunkline.GroupStatus;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
 import dev.trunkline.UnknownTopicException;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +37,7 @@ final class Holdings {
     private final Runs runs;
     private final Parking parking;
     private final Solitude solitude;
+    private final Set<Holdings> leaving;
     private final Monitor monitor;
     /** By partition; the dispatcher's lock guards it. */
     private final Map<Integer, Owned> owned = new TreeMap<>();
@@ -44,6 +47,8 @@ final class Holdings {
     private volatile long joined;
     /** A take-over has failed, and what it did is not known. */
     private boolean unsure;
+    /** This process takes no part in the group any more; after that it may, by another start. */
+    private boolean left;
 
     Holdings(
             Subject subject,
@@ -63,6 +68,7 @@ final class Holdings {
         this.session = parts.session();
         this.recorder = parts.recorder();
         this.solitude = parts.solitude();
+        this.leaving = parts.leaving();
         this.dispatcher = dispatcher;
         this.runs = runs;
         this.parking = parking;
@@ -90,13 +96,18 @@ final class Holdings {
         if (joined != me) {
             dispatcher.locked(() -> owned.values().forEach(Owned::lose));
             handOver();
+            joined = me; // also if the answer to what follows is lost: it can be left, and joined again
             table.join(subscription.id(), me);
-            joined = me;
         }
+        List<Owned> lingering = lingering();
         View view = table.view(subscription.id(), me);
-        switch (Shares.step(view.status(), view.mine(), owned.size(), kept().size(), unsure)) {
+        if (!view.isMember() && view.status() != GroupStatus.CANCELLED) {
+            table.join(subscription.id(), me);
+        }
+        int mine = view.mine() - lingering.size();
+        switch (Shares.step(view.status(), mine, owned.size(), kept().size(), unsure)) {
             case STOP -> stopAll();
-            case COMPARE -> compare(me);
+            case COMPARE -> compare(me, lingering);
             case MOVE -> {
                 unsure = true;
                 move(view);
@@ -113,18 +124,32 @@ final class Holdings {
 
     /**
      * Drops what is not its own: somebody has moved the group, or it fell behind retention. And lets go of what it does not know: the answer to a
-     * take-over was lost, or what it took could not be read.
+     * take-over was lost, or what it took could not be read. But not of what a former start of the group still has.
      */
-    private void compare(long me) {
+    private void compare(long me, List<Owned> lingering) {
         Map<Integer, Long> epochs = table.owned(subscription.id(), me);
-        dispatcher.locked(() -> owned.values().stream()
+        dispatcher.locked(() -> Stream.concat(owned.values().stream(), lingering.stream())
                 .filter(partition -> !Long.valueOf(partition.epoch()).equals(epochs.get(partition.partition())))
                 .forEach(Owned::lose));
         epochs.keySet().removeAll(owned.keySet());
+        lingering.forEach(partition -> epochs.remove(partition.partition(), partition.epoch()));
         if (!epochs.isEmpty()) {
             table.release(subscription.id(), me, epochs, epochs.keySet());
         }
         unsure = false;
+    }
+
+    /** What a former start of the group in this process holds in the same session: its last handlers still run. */
+    private List<Owned> lingering() {
+        return leaving.stream()
+                .filter(other -> other.subscription.id() == subscription.id() && other.joined == joined)
+                .flatMap(other -> other.remaining().stream())
+                .toList();
+    }
+
+    private List<Owned> remaining() {
+        return dispatcher.locked(() ->
+                owned.values().stream().filter(partition -> !partition.isLost()).toList());
     }
 
     private void move(View view) {
@@ -352,13 +377,25 @@ final class Holdings {
         });
     }
 
+    /** From now on another start of the group may follow, which leaves alone what this one has not handed over. */
+    void beginToLeave() {
+        leaving.add(this);
+    }
+
+    void endLeaving() {
+        leaving.remove(this);
+    }
+
     /** Hands over all partitions of which nothing runs. */
     void leave() {
         try {
             release(dispatcher.locked(() -> owned.values().stream()
                     .filter(partition -> !partition.isLost() && partition.running == 0)
                     .toList()));
-            table.leave(subscription.id(), joined);
+            if (!left) {
+                table.leave(subscription.id(), joined);
+                left = true;
+            }
         } catch (TrunklineException e) {
             subject.of(log.atWarn())
                     .log("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
@@ -234,7 +235,7 @@ class OwnershipTest {
         release.countDown();
         // What the old epoch did is not recorded: the new one does it again.
         await(() -> seen.stream().anyMatch(each -> each.endsWith(" m0") && !each.startsWith("1 ")));
-        await(() -> database.number("select sum(lag) from trunkline.lag('g', 't')") == 0);
+        await(() -> lag() == 0);
         assertThat(database.number("select count(*) from trunkline.progress p where p.epoch = 1"))
                 .isZero();
     }
@@ -280,6 +281,55 @@ class OwnershipTest {
                 database.number("select count(distinct session) from trunkline.holder where session is not null") == 1);
     }
 
+    /** The enemy: the next start lets go of what the last handler has, handles its key beside it, and is made to leave when that ends. */
+    @Test
+    void a_group_that_is_started_again_leaves_alone_what_a_handler_of_the_last_start_still_has() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        CompletableFuture<Void> release = new CompletableFuture<>();
+        List<String> seen = new CopyOnWriteArrayList<>();
+        Trunkline process = open();
+        ConsumerGroup<String> last = process.createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    running.countDown();
+                    release.join(); // whoever interrupts it
+                    seen.add("last " + delivery.payload());
+                })
+                .start(SubscriptionOptions.fromBeginning());
+        publish(1);
+        running.await();
+        last.close(Duration.ZERO);
+        String epochs = "select epoch, count(*) from trunkline.holder where session is not null group by 1 order by 1";
+        ConsumerGroup<String> next = group(process, seen);
+        Awaitility.await().untilAsserted(() -> assertThat(database.query(epochs)).containsExactly("1|1", "2|3"));
+        publish(20);
+        await(() -> database.number("select sum(lag) from trunkline.lag('g', 't') where partition not in"
+                        + " (select partition from trunkline.holder where epoch = 1)")
+                == 0);
+        long beat = database.number("select max(beat) from trunkline.session");
+        await(() -> database.number("select max(beat) from trunkline.session") >= beat + 3);
+        assertThat(database.query(epochs)).containsExactly("1|1", "2|3");
+        assertThat(seen).doesNotContain("m0");
+
+        release.complete(null);
+        await(() -> database.query(epochs).equals(List.of("2|4")) && lag() == 0);
+        assertThat(seen).hasSize(21).doesNotHaveDuplicates().contains("m0");
+        assertThat(seen.indexOf("last m0")).isLessThan(seen.indexOf("m0"));
+        assertThat(next.metrics().outOfOrder()).isZero();
+        assertThat(database.number("select count(*) from trunkline.member")).isOne();
+    }
+
+    /** The enemy: nobody has heard that the group is served, and it dies. */
+    @Test
+    void a_member_that_was_forgotten_joins_again_and_its_group_lives() {
+        group(open(), new CopyOnWriteArrayList<>());
+        await(() -> database.number("select count(*) from trunkline.holder where epoch = 1") == 4);
+        database.execute("update trunkline.subscription set status = 'DEAD'");
+        database.execute("delete from trunkline.member");
+        await(() -> database.number("select count(*) from trunkline.member") == 1);
+        assertThat(database.query("select status from trunkline.subscription")).containsExactly("ACTIVE");
+        assertThat(database.query("select epoch from trunkline.holder")).containsOnly("1");
+    }
+
     @Test
     void partitions_that_were_taken_without_the_process_knowing_are_let_go_and_taken_again() {
         List<String> seen = new CopyOnWriteArrayList<>();
@@ -297,6 +347,10 @@ class OwnershipTest {
         publish(10);
         await(() -> seen.size() == 20);
         await(() -> database.number("select min(epoch) from trunkline.holder where subscription = 2") == 2);
+    }
+
+    private long lag() {
+        return database.number("select sum(lag) from trunkline.lag('g', 't')");
     }
 
     private Trunkline open() {
