@@ -390,7 +390,7 @@ final class Holdings {
     void leave() {
         try {
             release(dispatcher.locked(() -> owned.values().stream()
-                    .filter(partition -> !partition.isLost() && partition.running == 0)
+                    .filter(partition -> !partition.isLost() && partition.isIdle())
                     .toList()));
             if (!left) {
                 table.leave(subscription.id(), joined);
