@@ -300,7 +300,8 @@ class OwnershipTest {
         last.close(Duration.ZERO);
         String epochs = "select epoch, count(*) from trunkline.holder where session is not null group by 1 order by 1";
         ConsumerGroup<String> next = group(process, seen);
-        Awaitility.await().untilAsserted(() -> assertThat(database.query(epochs)).containsExactly("1|1", "2|3"));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(database.query(epochs)).containsExactly("1|1", "2|3"));
         publish(20);
         await(() -> database.number("select sum(lag) from trunkline.lag('g', 't') where partition not in"
                         + " (select partition from trunkline.holder where epoch = 1)")
