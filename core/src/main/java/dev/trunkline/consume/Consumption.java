@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +63,8 @@ final class Consumption implements Dispatcher.Work {
     private GroupStatus status = GroupStatus.ACTIVE;
     private boolean historyHeld;
     private volatile boolean ill;
+    private final AtomicLong steps = new AtomicLong();
+    private volatile boolean closing;
 
     Consumption(
             String group,
@@ -130,6 +133,7 @@ final class Consumption implements Dispatcher.Work {
     }
 
     private Duration step() {
+        steps.incrementAndGet();
         boolean ticked = changed || System.nanoTime() - nextTick >= 0;
         if (ticked) {
             changed = false;
@@ -283,8 +287,30 @@ final class Consumption implements Dispatcher.Work {
         return group;
     }
 
+    int subscription() {
+        return subscription.id();
+    }
+
     boolean isOf(int other) {
         return subscription.id() == other;
+    }
+
+    /** How often its loop has begun anew. */
+    long steps() {
+        return steps.get();
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Its loop stands still: others are to serve the group until it goes on. */
+    void letGo(GroupTable aside) {
+        subject.of(log.atError())
+                .log(
+                        "{}: its loop in this process stands still (does a listener block?): its partitions are left to others until it goes on",
+                        group);
+        holdings.letGo(aside);
     }
 
     /** Whether no handler runs that might end. */
@@ -330,6 +356,7 @@ final class Consumption implements Dispatcher.Work {
 
     /** Lets handlers end, records what they did and hands over. What a handler still works on is handed over when it ends. */
     void close(Duration deadline) {
+        closing = true;
         loop.close();
         if (ill) {
             tellIll(false); // it fails no more, as it handles no more

@@ -9,11 +9,13 @@ import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicPattern;
 import dev.trunkline.WildcardGroup;
 import dev.trunkline.database.Database;
+import dev.trunkline.database.Loop;
 import dev.trunkline.database.Statements;
 import dev.trunkline.log.Bell;
 import dev.trunkline.log.Doorbell;
 import dev.trunkline.log.SegmentedLog;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 public final class Groups implements AutoCloseable {
 
     private static final int SPARE_CONNECTIONS = 2;
+    /** A loop that fails again and again waits half of that. */
+    private static final Duration SHORTEST_STALL = Loop.SLOWEST_RETRY.multipliedBy(2);
 
     private final Database own;
     private final Codec codec;
@@ -181,8 +185,11 @@ public final class Groups implements AutoCloseable {
             Parts now = parts;
             if (now == null) {
                 GroupTable table = new GroupTable(calls);
-                Session session = new Session(own, calls.statements(), lease, log::readIn, this::lookAtMembers).start();
-                Recorder recorder = new Recorder(new GroupTable(new Calls(own, calls.statements())), session).start();
+                GroupTable aside = new GroupTable(new Calls(own, calls.statements()));
+                Session session = new Session(
+                                own, calls.statements(), lease, log::readIn, this::lookAtMembers, new Loops(aside))
+                        .start();
+                Recorder recorder = new Recorder(aside, session).start();
                 now = new Parts(
                         calls,
                         table,
@@ -199,6 +206,33 @@ public final class Groups implements AutoCloseable {
             return now;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** The loops of groups that are started. One that stands still, in a listener say, holds what others could serve. */
+    private final class Loops implements Session.Loops {
+
+        private final GroupTable aside;
+        private final Duration longest = lease.compareTo(SHORTEST_STALL) > 0 ? lease : SHORTEST_STALL;
+
+        Loops(GroupTable aside) {
+            this.aside = aside;
+        }
+
+        @Override
+        public Map<Long, Watch.Beat> steps() {
+            Map<Long, Watch.Beat> steps = new HashMap<>();
+            started.values().stream()
+                    .filter(group -> !group.isClosing())
+                    .forEach(group -> steps.put((long) group.subscription(), new Watch.Beat(group.steps(), longest)));
+            return steps;
+        }
+
+        @Override
+        public void stalled(long subscription) {
+            started.values().stream()
+                    .filter(group -> group.isOf((int) subscription))
+                    .forEach(group -> group.letGo(aside));
         }
     }
 

@@ -300,20 +300,34 @@ final class Holdings {
         List<Entry> entries = new ArrayList<>();
         addChanged(entries);
         record(entries);
-        Map<Integer, Long> epochs = new TreeMap<>();
-        Set<Integer> orphaned = new HashSet<>();
-        leaving.forEach(partition -> {
-            epochs.put(partition.partition(), partition.epoch());
-            if (isOrphaned(partition)) {
-                orphaned.add(partition.partition());
-            }
-        });
-        table.release(subscription.id(), joined, epochs, orphaned);
+        release(table, leaving);
         dispatcher.locked(() -> leaving.forEach(partition -> {
             forget(partition);
             owned.remove(partition.partition());
         }));
         tellLeft(leaving);
+    }
+
+    private void release(GroupTable through, Collection<Owned> partitions) {
+        Map<Integer, Long> epochs = new TreeMap<>();
+        Set<Integer> orphaned = new HashSet<>();
+        dispatcher.locked(() -> partitions.forEach(partition -> {
+            epochs.put(partition.partition(), partition.epoch());
+            if (isOrphaned(partition)) {
+                orphaned.add(partition.partition());
+            }
+        }));
+        through.release(subscription.id(), joined, epochs, orphaned);
+    }
+
+    /** Lets go of everything while the loop of the group stands still, on another thread. What its handlers are at is not recorded. */
+    void letGo(GroupTable aside) {
+        List<Owned> all = dispatcher.locked(() -> {
+            owned.values().forEach(Owned::lose);
+            return List.copyOf(owned.values());
+        });
+        release(aside, all);
+        aside.leave(subscription.id(), joined);
     }
 
     private void tellLeft(List<Owned> partitions) {

@@ -37,7 +37,10 @@ final class Session implements AutoCloseable {
     private final Duration lease;
     private final Consumer<String> onBegin;
     private final Runnable onEndOfOther;
+    private final Loops loops;
     private final Watch others;
+    /** The loops of this process, which are watched as sessions are. */
+    private final Watch own;
     /** As they were seen last. */
     private Set<Long> living = Set.of();
 
@@ -51,15 +54,33 @@ final class Session implements AutoCloseable {
      *
      * @param onBegin told the timeline in which it begins: what was read of the log may be out of date
      * @param onEndOfOther another session has ended, whoever ended it: what it had is free
+     * @param loops what it beats for
      */
-    Session(Database database, Statements statements, Duration lease, Consumer<String> onBegin, Runnable onEndOfOther) {
+    Session(
+            Database database,
+            Statements statements,
+            Duration lease,
+            Consumer<String> onBegin,
+            Runnable onEndOfOther,
+            Loops loops) {
         this.database = database;
         this.statements = statements;
         this.lease = lease;
         this.onBegin = onBegin;
         this.onEndOfOther = onEndOfOther;
+        this.loops = loops;
         this.others = new Watch(lease);
+        this.own = new Watch(lease);
         this.loop = new Loop("trunkline-session", this::step, backoff());
+    }
+
+    /** The loops of the groups of this process: beats say nothing of one that stands still. */
+    interface Loops {
+        /** How far each is, and for how long it may stand still. */
+        Map<Long, Watch.Beat> steps();
+
+        /** It has stood still for so long: others are to serve its group. */
+        void stalled(long loop);
     }
 
     static Backoff backoff() {
@@ -108,6 +129,7 @@ final class Session implements AutoCloseable {
             return Duration.ofNanos(Math.max(0, began + others.interval() - System.nanoTime()));
         } catch (RuntimeException e) {
             others.fail();
+            own.fail();
             throw e;
         }
     }
@@ -155,8 +177,10 @@ final class Session implements AutoCloseable {
                 return seen;
             }
         });
+        long took = System.nanoTime() - began;
+        own.look(loops.steps(), took).keySet().forEach(loops::stalled);
         Set<Long> left = new HashSet<>(beats.keySet());
-        others.look(beats, System.nanoTime() - began).forEach((session, beat) -> {
+        others.look(beats, took).forEach((session, beat) -> {
             if (end(session, beat)) {
                 left.remove(session);
                 log.info("session {} stood still at beat {} and was ended: its partitions are free", session, beat);

@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 public final class Loop implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Loop.class);
-    private static final Duration SLOWEST_RETRY = Duration.ofSeconds(5);
+    /** After a failure it waits no longer than that, unless the caller says so. */
+    public static final Duration SLOWEST_RETRY = Duration.ofSeconds(5);
 
     /** One step; returns how long to wait before the next. */
     @FunctionalInterface

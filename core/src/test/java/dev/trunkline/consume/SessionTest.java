@@ -8,6 +8,7 @@ import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,7 +32,18 @@ class SessionTest {
                         Statements.beside(Groups.class, "consume.sql", own.schema()),
                         Duration.ofMillis(500),
                         timeline -> {},
-                        ends::release)
+                        ends::release,
+                        new Session.Loops() {
+                            @Override
+                            public Map<Long, Watch.Beat> steps() {
+                                return Map.of();
+                            }
+
+                            @Override
+                            public void stalled(long loop) {
+                                throw new AssertionError("there is none");
+                            }
+                        })
                 .start();
     }
 

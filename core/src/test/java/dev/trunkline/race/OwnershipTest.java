@@ -3,6 +3,7 @@ package dev.trunkline.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.ConsumerGroup;
+import dev.trunkline.GroupListener;
 import dev.trunkline.Message;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TopicConfiguration;
@@ -279,6 +280,39 @@ class OwnershipTest {
         closing.join();
         await(() ->
                 database.number("select count(distinct session) from trunkline.holder where session is not null") == 1);
+    }
+
+    /** The enemy: its process beats, so nobody takes what it does not serve. */
+    @Test
+    void a_group_whose_loop_stands_still_in_a_listener_is_served_by_others_until_it_goes_on() throws Exception {
+        CountDownLatch blocked = new CountDownLatch(1);
+        CompletableFuture<Void> release = new CompletableFuture<>();
+        List<String> here = new CopyOnWriteArrayList<>();
+        List<String> there = new CopyOnWriteArrayList<>();
+        open().createConsumerGroup("g", "t", String.class)
+                .listener(new GroupListener() {
+                    @Override
+                    public void taken(int partition, long epoch) {
+                        blocked.countDown();
+                        release.join();
+                    }
+                })
+                .addConsumer("a", delivery -> here.add(delivery.payload()))
+                .start(SubscriptionOptions.fromBeginning());
+        blocked.await();
+        group(open(), there);
+        publish(8);
+        await(() -> there.size() == 8);
+        await(() -> lag() == 0);
+        assertThat(database.number("select count(distinct session) from trunkline.holder where session is not null"))
+                .isEqualTo(1);
+        assertThat(here).isEmpty();
+        release.complete(null);
+        await(() -> database.query(
+                        "select count(*) from trunkline.holder group by session having session is not null order by 1")
+                .equals(List.of("2", "2")));
+        publish(8);
+        await(() -> here.size() + there.size() == 16 && !here.isEmpty());
     }
 
     /** The enemy: the next start lets go of what the last handler has, handles its key beside it, and is made to leave when that ends. */
