@@ -78,7 +78,7 @@ public final class HttpServer implements AutoCloseable {
         Optional<Guard> jwt = options.issuer().map(JwtGuard::new);
         this.guard = keys.map(its -> jwt.map(its::or).orElse(its));
         this.decisions = decisions;
-        this.rates = new Rates(options.requestsPerSecond());
+        this.rates = new Rates(options.requestsPerSecond(), System::nanoTime);
         this.open = new OpenRequests(options.openRequests());
         this.mostBytes = options.mostBytes();
         this.pulls = new PullRoutes(trunkline, LONGEST_WAIT, () -> stopping);
@@ -260,7 +260,7 @@ public final class HttpServer implements AutoCloseable {
     /** Who may do nothing of the kind at all is told no more than that. */
     private Caller authorize(Exchange exchange, Verb verb) throws SQLException {
         Caller caller = caller(exchange);
-        if (!rates.allow(caller.name(), System.nanoTime())) {
+        if (!rates.allow(caller.name())) {
             throw new Problem(
                     429, "more requests in a second than this server allows: send several messages with each");
         }
