@@ -323,6 +323,7 @@ final class Deliveries {
         List<List<Item>> units = all.subList(0, Math.min(all.size(), MOST_SAVEPOINTS));
         List<Item> good = new ArrayList<>();
         List<Item> over = new ArrayList<>();
+        boolean[] stopped = new boolean[1];
         List<Item>[] bad = newUnit();
         Throwable[] why = new Throwable[1];
         long began = System.nanoTime();
@@ -350,8 +351,12 @@ final class Deliveries {
                         monitor.failed(unit.getFirst().message, unit.getFirst().failures + 1, e);
                         unit.forEach(item -> item.failures++);
                         burials.add(burial(run, unit, e));
+                        stopped[0] = stops(run);
                     }
                     over.addAll(unit);
+                    if (stopped[0]) {
+                        break; // what comes after it on its key waits
+                    }
                 }
                 return burials;
             });
@@ -369,7 +374,7 @@ final class Deliveries {
         done(run, good, began);
         List<Item> failedUnit = bad[0];
         if (failedUnit == null || why[0] == null) {
-            return new Result(over.size(), 0, false);
+            return new Result(over.size(), 0, stopped[0]);
         }
         Result next = failed(run, failedUnit, why[0]);
         return new Result(over.size() + next.over(), next.delay(), next.stopped(), next.full());
