@@ -480,8 +480,11 @@ final class Deliveries {
         }
     }
 
-    /** Gives up messages whose handler does not return. Whether that was done. */
+    /** Gives up messages whose handler does not return. Whether that was done, or who owns them now decides on them. */
     boolean abandon(Run run, List<Item> unit, List<Item> before) {
+        if (run.owned.isLost()) {
+            return true;
+        }
         Throwable problem =
                 new IllegalStateException("its handler was interrupted after " + timeout + " and did not return");
         blame(unit, problem);
@@ -495,6 +498,7 @@ final class Deliveries {
             return true;
         } catch (Fenced e) {
             run.owned.lose();
+            return true;
         } catch (TrunklineException e) {
             about(log.atWarn(), unit)
                     .log("{}: {} hangs and could not be given up: {}", group, unit.getFirst().message, e.getMessage());

@@ -279,6 +279,26 @@ class HangingHandlersTest {
         }
     }
 
+    /** The enemy: its partition is another's by then, so that nothing of it can be given up, and it keeps its place for ever. */
+    @Test
+    void a_handler_that_hangs_in_a_partition_that_was_lost_keeps_no_place() {
+        AtomicInteger tries = new AtomicInteger();
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    if (tries.incrementAndGet() == 1) {
+                        awaitWhateverHappens(release);
+                    }
+                    seen.add(delivery.payload());
+                })
+                .start(options(ONCE).withConcurrency(1));
+        publish("k", 0, 3);
+        await(() -> tries.get() == 1);
+        database.execute("update trunkline.holder set session = null, epoch = epoch + 1"); // as who moves a group does
+        await(() -> seen.equals(texts("k", 0, 3)));
+        assertThat(count("dead_letter")).isZero();
+    }
+
     /** The enemy: a handler that hangs for whatever it is given has all of it given up, and takes a thread for each. */
     @Test
     void a_handler_that_hangs_for_everything_slows_the_group_down_and_gives_little_up() {
