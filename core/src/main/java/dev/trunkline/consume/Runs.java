@@ -404,6 +404,7 @@ final class Runs {
         Item tried = run.parked ? null : run.waiting.peekFirst();
         for (Item item : run.waiting) {
             item.strand.complete(item.message.offset());
+            unnote(item);
             weigh(item, -1);
             run.owned.parked++;
             unrecorded++;

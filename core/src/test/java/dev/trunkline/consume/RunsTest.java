@@ -21,6 +21,21 @@ class RunsTest {
     private final Owned owned = new Owned(0, 1, List.of(strand));
     private final Runs runs = new Runs(new Cut(Batching.single(), true), new Ready(1, 1), () -> {});
 
+    /** The enemy: it counts as under way for ever, and no other suspect is ever begun. */
+    @Test
+    void a_message_that_was_noted_and_is_parked_before_it_has_begun_is_not_under_way() {
+        strand.orphan(100);
+        offer(1);
+        List<Run> held = runs.takeHeld(run -> true);
+        runs.note(held);
+        assertThat(runs.noted()).isOne();
+        Run run = held.getFirst();
+        run.parked = true; // one that came before it on its key is redriven
+        runs.putBackArrivals(run);
+        runs.takeArrivals(each -> true).forEach(runs::parked);
+        assertThat(runs.noted()).isZero();
+    }
+
     /** The enemy: all that waits behind a handler that never returns takes room for ever, and nothing is read any more. */
     @Test
     void what_waits_behind_a_handler_in_a_partition_that_is_given_up_takes_no_room() {
