@@ -253,7 +253,10 @@ final class Holdings {
     }
 
     void stopAll() {
-        dispatcher.locked(() -> owned.values().forEach(Owned::stop));
+        dispatcher.locked(() -> owned.values().forEach(partition -> {
+            partition.stop();
+            forget(partition);
+        }));
     }
 
     /** Lets go of partitions that were stopped, once nothing of them runs and what was done is recorded. */
