@@ -303,6 +303,9 @@ final class Holdings {
         List<Entry> entries = new ArrayList<>();
         addChanged(entries);
         record(entries);
+        if (leaving.isEmpty()) {
+            return;
+        }
         Map<Integer, Long> epochs = new TreeMap<>();
         Set<Integer> orphaned = new HashSet<>();
         leaving.forEach(partition -> {
@@ -389,8 +392,12 @@ final class Holdings {
         leaving.remove(this);
     }
 
-    /** Hands over all partitions of which nothing runs. */
-    void leave() {
+    /** Hands over all partitions of which nothing runs. Whether nothing is left that is to be handed over. */
+    boolean leave() {
+        if (session.id() != joined) {
+            dispatcher.locked(() -> owned.values().forEach(Owned::lose)); // with its session
+            return true;
+        }
         try {
             release(dispatcher.locked(() -> owned.values().stream()
                     .filter(partition -> !partition.isLost() && partition.isIdle())
@@ -400,8 +407,8 @@ final class Holdings {
                 left = true;
             }
         } catch (TrunklineException e) {
-            subject.of(log.atWarn())
-                    .log("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());
+            subject.of(log.atWarn()).log("{}: could not hand over yet: {}", group, e.getMessage());
         }
+        return left && remaining().isEmpty();
     }
 }
