@@ -21,6 +21,8 @@ final class Dispatcher {
 
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
     private static final long NEXT_TRY = TimeUnit.SECONDS.toNanos(1);
+    /** What a turn has done is not recorded while a handler runs, unless that takes so long. */
+    private static final long LONG = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** What to do with messages. */
     interface Work {
@@ -147,7 +149,10 @@ final class Dispatcher {
     /** Interrupts handlers that take too long, and returns workers whose handlers did not return then. */
     List<Worker> hurryUp(long timeoutNanos) {
         return locked(() -> {
-            workers.forEach(worker -> worker.interruptAfter(timeoutNanos));
+            workers.forEach(worker -> {
+                worker.tellBefore(LONG, runs::over);
+                worker.interruptAfter(timeoutNanos);
+            });
             return workers.stream()
                     .filter(worker -> worker.isHung(timeoutNanos))
                     .toList();

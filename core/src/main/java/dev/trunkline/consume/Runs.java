@@ -217,7 +217,9 @@ final class Runs {
         }
         for (int i = items.size() - 1; i >= result.over(); i--) {
             unnote(items.get(i));
-            run.putBack(items.get(i));
+            if (!items.get(i).over) {
+                run.putBack(items.get(i));
+            }
         }
         if (run.owned.isStopped()) {
             discard(run);

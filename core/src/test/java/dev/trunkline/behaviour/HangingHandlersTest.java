@@ -300,6 +300,20 @@ class HangingHandlersTest {
         assertThat(count("dead_letter")).isZero();
     }
 
+    /** The enemy: what its turn has done counts as under way for as long as it takes, and all of it comes again if its process dies. */
+    @Test
+    void what_a_turn_has_done_is_recorded_while_its_next_message_takes_long() {
+        trap.add("k2");
+        start(options(ONCE).withHandlerTimeout(Duration.ofMinutes(10)));
+        publish("k", 0, 4);
+        await(() ->
+                database.query("select done from trunkline.done(1, array[0])").equals(List.of("{[0,2)}")));
+        release.countDown();
+        await(() ->
+                database.query("select done from trunkline.done(1, array[0])").equals(List.of("{[0,4)}")));
+        assertThat(seen).containsExactlyElementsOf(texts("k", 0, 4));
+    }
+
     /** The enemy: what it has done can not be recorded any more, and it would try to for ever. */
     @Test
     void the_thread_of_a_handler_that_returns_after_all_is_closed_ends() throws InterruptedException {
