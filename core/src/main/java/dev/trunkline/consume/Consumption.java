@@ -109,7 +109,7 @@ final class Consumption implements Dispatcher.Work {
                 monitor,
                 this::mark,
                 dispatcher::over,
-                holdings::isLive);
+                partition -> !dispatcher.isPaused() && holdings.isLive(partition));
         this.suspicion = new Suspicion(
                 subject,
                 letters,

@@ -60,7 +60,7 @@ final class Dispatcher {
     /** Workers whose messages were abandoned: they do not count. */
     private int hung;
 
-    private boolean paused;
+    private volatile boolean paused;
 
     Dispatcher(Work work, int concurrency, Health health, Runs runs) {
         this.work = work;
@@ -175,6 +175,10 @@ final class Dispatcher {
 
     void pause(boolean newPaused) {
         locked(() -> paused = newPaused);
+    }
+
+    boolean isPaused() {
+        return paused;
     }
 
     /** Whether no handler runs but those that were abandoned. */
