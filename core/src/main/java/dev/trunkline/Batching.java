@@ -3,7 +3,7 @@ package dev.trunkline;
 /**
  * How many messages one transaction of a transactional consumer takes. A transaction that fails is run again with a savepoint before
  * each unit: what comes before the failed one is committed, and one that has had its last attempt goes to the dead letters while the rest
- * goes on.
+ * goes on; in batches of a key the rest waits for it, if the retry policy says so.
  *
  * @param unit what is never split
  * @param size how many messages a transaction takes at most; a unit of work may be longer

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,8 @@ final class Consumption implements Dispatcher.Work {
     private static final long GATHERING = TimeUnit.MILLISECONDS.toNanos(3);
 
     private static final long LONELY_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
+    /** While what could not be handed over at a close is. */
+    private static final long NEXT_LOOK = TimeUnit.SECONDS.toNanos(1);
 
     private final Subject subject;
     private volatile String group;
@@ -109,7 +112,7 @@ final class Consumption implements Dispatcher.Work {
                 monitor,
                 this::mark,
                 dispatcher::over,
-                holdings::isLive);
+                partition -> !dispatcher.isPaused() && holdings.isLive(partition));
         this.suspicion = new Suspicion(
                 subject,
                 letters,
@@ -364,21 +367,28 @@ final class Consumption implements Dispatcher.Work {
         holdings.stopAll();
         holdings.leave(); // others need not wait for the last handler, with what is idle and with what they get of it
         boolean ended = dispatcher.awaitIdle(deadline.toNanos());
-        holdings.leave();
         if (!ended) {
             subject.of(log.atWarn())
                     .log(
                             "{}: handlers did not end within {}: their partitions are kept until they do",
                             group,
                             deadline);
-            holdings.beginToLeave();
-            Thread.ofVirtual().name("trunkline-last-handlers").start(() -> {
-                while (!dispatcher.awaitIdle(Long.MAX_VALUE)) {
-                    log.debug("{}: waiting for its last handlers", group);
-                }
-                holdings.leave();
-                holdings.endLeaving();
-            });
         }
+        if (!holdings.leave() || !ended) {
+            holdings.beginToLeave();
+            Thread.ofVirtual().name("trunkline-last-handlers").start(this::leaveAtLast);
+        }
+    }
+
+    /** The session may live on, with other groups: what it does not hand over nobody would ever take. */
+    private void leaveAtLast() {
+        boolean ended = false;
+        while (!holdings.leave() || !ended) {
+            if (ended) {
+                LockSupport.parkNanos(NEXT_LOOK);
+            }
+            ended = dispatcher.awaitIdle(NEXT_LOOK);
+        }
+        holdings.endLeaving();
     }
 }

@@ -323,6 +323,7 @@ final class Deliveries {
         List<List<Item>> units = all.subList(0, Math.min(all.size(), MOST_SAVEPOINTS));
         List<Item> good = new ArrayList<>();
         List<Item> over = new ArrayList<>();
+        boolean[] stopped = new boolean[1];
         List<Item>[] bad = newUnit();
         Throwable[] why = new Throwable[1];
         long began = System.nanoTime();
@@ -350,8 +351,12 @@ final class Deliveries {
                         monitor.failed(unit.getFirst().message, unit.getFirst().failures + 1, e);
                         unit.forEach(item -> item.failures++);
                         burials.add(burial(run, unit, e));
+                        stopped[0] = stops(run);
                     }
                     over.addAll(unit);
+                    if (stopped[0]) {
+                        break; // what comes after it on its key waits
+                    }
                 }
                 return burials;
             });
@@ -369,7 +374,7 @@ final class Deliveries {
         done(run, good, began);
         List<Item> failedUnit = bad[0];
         if (failedUnit == null || why[0] == null) {
-            return new Result(over.size(), 0, false);
+            return new Result(over.size(), 0, stopped[0]);
         }
         Result next = failed(run, failedUnit, why[0]);
         return new Result(over.size() + next.over(), next.delay(), next.stopped(), next.full());
@@ -475,8 +480,11 @@ final class Deliveries {
         }
     }
 
-    /** Gives up messages whose handler does not return. Whether that was done. */
+    /** Gives up messages whose handler does not return. Whether that was done, or who owns them now decides on them. */
     boolean abandon(Run run, List<Item> unit, List<Item> before) {
+        if (run.owned.isLost()) {
+            return true;
+        }
         Throwable problem =
                 new IllegalStateException("its handler was interrupted after " + timeout + " and did not return");
         blame(unit, problem);
@@ -490,6 +498,7 @@ final class Deliveries {
             return true;
         } catch (Fenced e) {
             run.owned.lose();
+            return true;
         } catch (TrunklineException e) {
             about(log.atWarn(), unit)
                     .log("{}: {} hangs and could not be given up: {}", group, unit.getFirst().message, e.getMessage());

@@ -21,6 +21,8 @@ final class Dispatcher {
 
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
     private static final long NEXT_TRY = TimeUnit.SECONDS.toNanos(1);
+    /** What a turn has done is not recorded while a handler runs, unless that takes so long. */
+    private static final long LONG = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** What to do with messages. */
     interface Work {
@@ -58,7 +60,7 @@ final class Dispatcher {
     /** Workers whose messages were abandoned: they do not count. */
     private int hung;
 
-    private boolean paused;
+    private volatile boolean paused;
 
     Dispatcher(Work work, int concurrency, Health health, Runs runs) {
         this.work = work;
@@ -147,7 +149,10 @@ final class Dispatcher {
     /** Interrupts handlers that take too long, and returns workers whose handlers did not return then. */
     List<Worker> hurryUp(long timeoutNanos) {
         return locked(() -> {
-            workers.forEach(worker -> worker.interruptAfter(timeoutNanos));
+            workers.forEach(worker -> {
+                worker.tellBefore(LONG, runs::over);
+                worker.interruptAfter(timeoutNanos);
+            });
             return workers.stream()
                     .filter(worker -> worker.isHung(timeoutNanos))
                     .toList();
@@ -170,6 +175,10 @@ final class Dispatcher {
 
     void pause(boolean newPaused) {
         locked(() -> paused = newPaused);
+    }
+
+    boolean isPaused() {
+        return paused;
     }
 
     /** Whether no handler runs but those that were abandoned. */

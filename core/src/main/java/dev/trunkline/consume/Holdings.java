@@ -253,7 +253,10 @@ final class Holdings {
     }
 
     void stopAll() {
-        dispatcher.locked(() -> owned.values().forEach(Owned::stop));
+        dispatcher.locked(() -> owned.values().forEach(partition -> {
+            partition.stop();
+            forget(partition);
+        }));
     }
 
     /** Lets go of partitions that were stopped, once nothing of them runs and what was done is recorded. */
@@ -300,6 +303,9 @@ final class Holdings {
         List<Entry> entries = new ArrayList<>();
         addChanged(entries);
         record(entries);
+        if (leaving.isEmpty()) {
+            return;
+        }
         release(table, leaving);
         dispatcher.locked(() -> leaving.forEach(partition -> {
             forget(partition);
@@ -400,8 +406,12 @@ final class Holdings {
         leaving.remove(this);
     }
 
-    /** Hands over all partitions of which nothing runs. */
-    void leave() {
+    /** Hands over all partitions of which nothing runs. Whether nothing is left that is to be handed over. */
+    boolean leave() {
+        if (session.id() != joined) {
+            dispatcher.locked(() -> owned.values().forEach(Owned::lose)); // with its session
+            return true;
+        }
         try {
             release(dispatcher.locked(() -> owned.values().stream()
                     .filter(partition -> !partition.isLost() && partition.isIdle())
@@ -411,8 +421,8 @@ final class Holdings {
                 left = true;
             }
         } catch (TrunklineException e) {
-            subject.of(log.atWarn())
-                    .log("{}: could not hand over, others will notice after a lease: {}", group, e.getMessage());
+            subject.of(log.atWarn()).log("{}: could not hand over yet: {}", group, e.getMessage());
         }
+        return left && remaining().isEmpty();
     }
 }

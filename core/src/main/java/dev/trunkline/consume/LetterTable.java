@@ -117,6 +117,7 @@ final class LetterTable {
 
     private void transactNow(Mark mark, long idleMillis, Body body) throws Exception {
         Connection connection = calls.database().borrow();
+        boolean committed = false;
         try (connection) {
             connection.setAutoCommit(false);
             try {
@@ -139,7 +140,14 @@ final class LetterTable {
             } catch (SQLException e) {
                 throw Failure.explain(e);
             }
+            committed = true;
             connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            if (!committed) {
+                throw e;
+            }
+            subject.of(log.atWarn(), mark.owned().partition())
+                    .log("a connection was lost after it had committed, which does no harm: {}", e.getMessage());
         }
     }
 

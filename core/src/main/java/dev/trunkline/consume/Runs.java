@@ -217,7 +217,9 @@ final class Runs {
         }
         for (int i = items.size() - 1; i >= result.over(); i--) {
             unnote(items.get(i));
-            run.putBack(items.get(i));
+            if (!items.get(i).over) {
+                run.putBack(items.get(i));
+            }
         }
         if (run.owned.isStopped()) {
             discard(run);
@@ -243,7 +245,6 @@ final class Runs {
 
     private void complete(Owned owned, Item item) {
         unnote(item);
-        weigh(item, -1);
         unrecorded++;
         if (!item.over) {
             record(owned, item);
@@ -251,6 +252,7 @@ final class Runs {
     }
 
     private void record(Owned owned, Item item) {
+        weigh(item, -1);
         if (item.parked) {
             owned.parked--;
         } else {
@@ -279,7 +281,9 @@ final class Runs {
                 run.putBack(item);
             }
         }
-        if (stop) {
+        if (run.owned.isStopped()) {
+            discard(run);
+        } else if (stop) {
             stop(run);
         } else if (cut.parks() && run.key != null) {
             run.parked = true;
@@ -402,6 +406,7 @@ final class Runs {
         Item tried = run.parked ? null : run.waiting.peekFirst();
         for (Item item : run.waiting) {
             item.strand.complete(item.message.offset());
+            unnote(item);
             weigh(item, -1);
             run.owned.parked++;
             unrecorded++;
@@ -470,7 +475,10 @@ final class Runs {
             take(place, its).forEach(this::discard);
         }
         crowded.values().forEach(runs -> take(runs, its).forEach(this::discard));
-        owned.strands().forEach(strand -> strand.runs.clear());
+        for (Strand strand : owned.strands()) {
+            strand.runs.values().forEach(this::discard); // also what waits behind a handler that may never return
+            strand.runs.clear();
+        }
     }
 
     private void discard(Run run) {

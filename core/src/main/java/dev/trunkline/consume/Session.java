@@ -223,10 +223,12 @@ final class Session implements AutoCloseable {
     @Override
     public void close() {
         loop.close();
+        long id = id();
+        pulse = Pulse.NONE; // whoever still works in its name has nothing to record
         try {
-            end(id(), null);
+            end(id, null);
         } catch (TrunklineException e) {
-            log.warn("session {} could not be ended, others will notice after a lease: {}", id(), e.getMessage());
+            log.warn("session {} could not be ended, others will notice after a lease: {}", id, e.getMessage());
         }
     }
 

@@ -67,6 +67,18 @@ final class Worker {
         }
     }
 
+    /** Tells what was handled before in the same turn, if the handler has run for so long. What is parked is taken out of there by the worker. */
+    void tellBefore(long nanos, Deliveries.Early early) {
+        lock.lock();
+        try {
+            if (run != null && !unit.isEmpty() && !unit.getFirst().parked && System.nanoTime() - since >= nanos) {
+                early.over(run.owned, before);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Interrupts the handler if it has run for so long. */
     void interruptAfter(long nanos) {
         lock.lock();

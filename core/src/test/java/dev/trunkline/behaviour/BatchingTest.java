@@ -125,6 +125,21 @@ class BatchingTest {
         assertKeysInOrder();
     }
 
+    /** The enemy: the rest of its batch is handled in the same transaction, and its key goes on until another process has it. */
+    @Test
+    void what_follows_a_dead_letter_in_a_batch_of_its_key_waits_for_it() {
+        publishKeys(1, 8);
+        poison.add("k0:3");
+        start(Batching.ofKey(100), 2);
+        await(() -> database.number("select count(*) from trunkline.dead_letter") == 1);
+        await(() -> database.number("select sum(lag) from trunkline.lag('g', 't')") == 0);
+        assertThat(database.query("select text from effect order by id")).containsExactly("k0:0", "k0:1", "k0:2");
+        poison.clear();
+        database.number("select trunkline.redrive('g', 't')");
+        await(8);
+        assertKeysInOrder();
+    }
+
     /** The enemy: much waits behind it, and is set aside by keys, which these batches do not go by. */
     @ParameterizedTest
     @EnumSource(names = {"PARTITION", "WORK"})

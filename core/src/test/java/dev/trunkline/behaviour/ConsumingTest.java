@@ -335,6 +335,40 @@ class ConsumingTest {
         await(() -> anew.size() == 2);
     }
 
+    /** The enemy: a worker has taken many messages of a key at once, and goes on with them. */
+    @Test
+    void a_handler_that_runs_when_its_group_is_paused_is_the_last_of_its_key() throws InterruptedException {
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        List<String> seen = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            trunkline.publisher().publish(Message.of("t", "m" + i).withKey("k"));
+        }
+        ConsumerGroup<String> group = trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    seen.add(delivery.payload());
+                    running.countDown();
+                    release.await();
+                })
+                .start(SubscriptionOptions.fromBeginning());
+        running.await();
+        group.pause();
+        awaitBeats(); // by then it has looked
+        release.countDown();
+        awaitBeats();
+        assertThat(seen).containsExactly("m0");
+        group.resume();
+        await(() -> seen.size() == 5);
+        assertThat(seen).containsExactly("m0", "m1", "m2", "m3", "m4");
+    }
+
+    private void awaitBeats() {
+        String beats = "select sum(beat) from trunkline.session";
+        long before = database.number(beats);
+        await(() -> database.number(beats) >= before + 4);
+    }
+
     @Test
     void what_a_group_may_not_do_is_refused_with_the_reason() {
         ConsumerGroup<String> group = trunkline.createConsumerGroup("g", "t", String.class);

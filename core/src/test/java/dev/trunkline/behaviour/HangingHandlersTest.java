@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -277,6 +278,63 @@ class HangingHandlersTest {
             assertThat(count("dead_letter")).isEqualTo(2);
             release.countDown();
         }
+    }
+
+    /** The enemy: its partition is another's by then, so that nothing of it can be given up, and it keeps its place for ever. */
+    @Test
+    void a_handler_that_hangs_in_a_partition_that_was_lost_keeps_no_place() {
+        AtomicInteger tries = new AtomicInteger();
+        trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("a", delivery -> {
+                    if (tries.incrementAndGet() == 1) {
+                        awaitWhateverHappens(release);
+                    }
+                    seen.add(delivery.payload());
+                })
+                .start(options(ONCE).withConcurrency(1));
+        publish("k", 0, 3);
+        await(() -> tries.get() == 1);
+        database.execute("update trunkline.holder set session = null, epoch = epoch + 1"); // as who moves a group does
+        await(() -> seen.equals(texts("k", 0, 3)));
+        assertThat(count("dead_letter")).isZero();
+    }
+
+    /** The enemy: what its turn has done counts as under way for as long as it takes, and all of it comes again if its process dies. */
+    @Test
+    void what_a_turn_has_done_is_recorded_while_its_next_message_takes_long() {
+        trap.add("k2");
+        start(options(ONCE).withHandlerTimeout(Duration.ofMinutes(10)));
+        publish("k", 0, 4);
+        await(() ->
+                database.query("select done from trunkline.done(1, array[0])").equals(List.of("{[0,2)}")));
+        release.countDown();
+        await(() ->
+                database.query("select done from trunkline.done(1, array[0])").equals(List.of("{[0,4)}")));
+        assertThat(seen).containsExactlyElementsOf(texts("k", 0, 4));
+    }
+
+    /** The enemy: what it has done can not be recorded any more, and it would try to for ever. */
+    @Test
+    void the_thread_of_a_handler_that_returns_after_all_is_closed_ends() throws InterruptedException {
+        AtomicInteger tries = new AtomicInteger();
+        AtomicReference<Thread> last = new AtomicReference<>();
+        try (Trunkline closed = database.options().lease(Duration.ofSeconds(3)).open()) {
+            ConsumerGroup<String> group = closed.createConsumerGroup("g", "t", String.class)
+                    .addConsumer("a", delivery -> {
+                        assertThat(tries.incrementAndGet()).as("is redriven").isGreaterThan(1);
+                        last.set(Thread.currentThread());
+                        awaitWhateverHappens(release);
+                    })
+                    .start(options(ONCE).withHandlerTimeout(Duration.ofMinutes(10)));
+            publish("k", 0, 1);
+            await(() -> count("dead_letter") == 1);
+            database.number("select trunkline.redrive('g', 't')");
+            await(() -> last.get() != null);
+            group.close(Duration.ZERO);
+        }
+        release.countDown();
+        assertThat(last.get().join(Duration.ofSeconds(30))).isTrue();
     }
 
     /** The enemy: a handler that hangs for whatever it is given has all of it given up, and takes a thread for each. */

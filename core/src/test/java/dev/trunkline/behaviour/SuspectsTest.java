@@ -178,6 +178,28 @@ class SuspectsTest {
         assertThat(seen).isEmpty();
     }
 
+    /** The enemy: the partition is kept for a handler that does not end, and with it all that waits in it. */
+    @Test
+    void a_group_that_is_closed_though_a_handler_runs_lets_no_other_wait_for_the_one_that_wants_to_be_alone()
+            throws InterruptedException {
+        startOther();
+        dieOver(1);
+        publish("t", "endless");
+        ConsumerGroup<String> group = trunkline
+                .createConsumerGroup("g", "t", String.class)
+                .addConsumer("c", delivery -> {
+                    seen.add(delivery.payload());
+                    HangingHandlersTest.awaitWhateverHappens(mayEnd);
+                })
+                .start(SubscriptionOptions.fromBeginning());
+        Awaitility.await().until(() -> seen.size() == 1);
+        publish("t", "killer?");
+        awaitClaim();
+        group.close(Duration.ZERO);
+        Awaitility.await().timeout(Duration.ofSeconds(60)).until(this::otherIsHandled);
+        assertThat(seen).containsExactly("endless");
+    }
+
     /** The enemy: it is given up, never returns, and still counts as the one that all others wait for. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

@@ -10,13 +10,18 @@ import dev.trunkline.TopicConfiguration;
 import dev.trunkline.Trunkline;
 import dev.trunkline.testing.Seed;
 import dev.trunkline.testing.TestDatabase;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
@@ -25,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** P9: effect and progress in one transaction are one effect, whatever breaks. */
 @Tag("fault")
@@ -115,6 +121,48 @@ class OneEffectTest {
         await(() ->
                 database.number("select count(*) from trunkline.dead_letter where error like '%ended the transaction%'")
                         == 1);
+    }
+
+    /** Connections that are lost as soon as something was committed in a transaction. */
+    private static final class Source extends PGSimpleDataSource {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection connection = super.getConnection();
+            AtomicBoolean committed = new AtomicBoolean();
+            return (Connection) Proxy.newProxyInstance(
+                    Source.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals("close") && committed.get()) {
+                            connection.close();
+                            throw new SQLException("made up", "08006");
+                        }
+                        try {
+                            return method.invoke(connection, arguments);
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        } finally {
+                            committed.compareAndSet(false, method.getName().equals("commit"));
+                        }
+                    });
+        }
+    }
+
+    /** The enemy: the transaction is there, its connection fails when it is given back, and the message is taken for one that has failed. */
+    @Test
+    void what_was_committed_happens_once_though_its_connection_is_lost_after_that() {
+        Source source = new Source();
+        source.setUrl(database.url());
+        source.setUser(database.server().user());
+        source.setPassword(database.server().password());
+        trunkline.close();
+        trunkline = Trunkline.open(source);
+        start(text -> {});
+        publish(List.of(Message.of("t", "m").withKey("k"), Message.of("t", "n").withKey("k")));
+        await(() -> database.number("select count(*) from effect where text = 'n'") > 0);
+        trunkline.close();
+        assertThat(database.query("select text from effect order by id")).containsExactly("m", "n");
+        assertThat(database.number("select count(*) from trunkline.attempt")).isZero();
     }
 
     private interface Trouble {

@@ -315,6 +315,25 @@ class OwnershipTest {
         await(() -> here.size() + there.size() == 16 && !here.isEmpty());
     }
 
+    /** The enemy: the process lives on, with other groups, and nobody would ever take what it still has. */
+    @Test
+    void what_could_not_be_handed_over_at_a_close_is_handed_over_later() {
+        Trunkline process = open();
+        ConsumerGroup<String> leaving = group(process, new CopyOnWriteArrayList<>());
+        await(() -> database.number("select count(*) from trunkline.holder where epoch = 1") == 4);
+        database.execute("create function refuse() returns trigger language plpgsql as"
+                + " $$ begin raise exception 'away' using errcode = 'too_many_connections'; end $$");
+        database.execute(
+                "create trigger refuse before update on trunkline.holder for each statement execute function refuse()");
+        leaving.close();
+        database.execute("drop trigger refuse on trunkline.holder");
+        List<String> seen = new CopyOnWriteArrayList<>();
+        group(open(), seen);
+        publish(20);
+        await(() -> seen.size() == 20);
+        await(() -> database.number("select count(*) from trunkline.member") == 1);
+    }
+
     /** The enemy: the next start lets go of what the last handler has, handles its key beside it, and is made to leave when that ends. */
     @Test
     void a_group_that_is_started_again_leaves_alone_what_a_handler_of_the_last_start_still_has() throws Exception {
