@@ -17,6 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +49,7 @@ final class Consumption implements Dispatcher.Work {
     private final Health health = new Health();
     private final Runs runs;
     private final Dispatcher dispatcher;
+    private final Results results;
     private final Deliveries deliveries;
     private final Parking parking;
     private final Suspicion suspicion;
@@ -102,17 +104,10 @@ final class Consumption implements Dispatcher.Work {
                 runs,
                 holdings,
                 () -> table.probe(subscription.id()));
+        this.results = new Results(subject, options, letters, cut, health, monitor, this::mark, dispatcher::over);
+        Predicate<Owned> live = partition -> !dispatcher.isPaused() && holdings.isLive(partition);
         this.deliveries = new Deliveries(
-                subject,
-                options,
-                consumers,
-                letters,
-                cut,
-                health,
-                monitor,
-                this::mark,
-                dispatcher::over,
-                partition -> !dispatcher.isPaused() && holdings.isLive(partition));
+                consumers, cut, new Transactions(letters, options.handlerTimeout(), live), results, this::mark, live);
         this.suspicion = new Suspicion(
                 subject,
                 letters,
@@ -206,9 +201,9 @@ final class Consumption implements Dispatcher.Work {
         long timeout = options.handlerTimeout().toNanos();
         for (Worker worker : dispatcher.hurryUp(timeout)) {
             worker.abandon(timeout, (run, unit, before) -> {
-                boolean given = deliveries.abandon(run, unit, before);
+                boolean given = results.abandon(run, unit, before);
                 if (given) {
-                    dispatcher.abandon(worker, run, unit, deliveries.stops(run));
+                    dispatcher.abandon(worker, run, unit, results.stops(run));
                     endSolitude(run);
                 }
                 return given;

@@ -45,6 +45,9 @@ final class Dispatcher {
      */
     record Result(
             int over, long delay, boolean stopped, @Nullable Semaphore full) {
+        /** What became of them was decided while their handler hung. */
+        static final Result ABANDONED = new Result(0, 0, false);
+
         Result(int over, long delay, boolean stopped) {
             this(over, delay, stopped, null);
         }

@@ -68,7 +68,7 @@ final class Worker {
     }
 
     /** Tells what was handled before in the same turn, if the handler has run for so long. What is parked is taken out of there by the worker. */
-    void tellBefore(long nanos, Deliveries.Early early) {
+    void tellBefore(long nanos, Results.Early early) {
         lock.lock();
         try {
             if (run != null && !unit.isEmpty() && !unit.getFirst().parked && System.nanoTime() - since >= nanos) {
