@@ -93,8 +93,8 @@ public final class Loop implements AutoCloseable {
             }
             woken = false;
             return !closed;
-        } catch (InterruptedException e) {
-            return false;
+        } catch (InterruptedException e) { // left behind by what a step has called: only close ends it
+            return !closed;
         } finally {
             lock.unlock();
         }
