@@ -98,6 +98,33 @@ exception when check_violation then
     raise 'topic "%" can not be altered: %', name, sqlerrm using errcode = 'TL005', hint = 'See the limits of create_topic.';
 end $$;
 
+-- For who drops them. While it waits for one it has none: who reads several, in whatever order, and holds another, goes on.
+create function trunkline.lock_segments(a_topic int) returns void
+    language plpgsql
+as $$
+declare
+    awaited int;
+    each int;
+    latest timestamptz := clock_timestamp() + current_setting('lock_timeout')::interval;
+begin
+    loop
+        begin
+            if awaited is not null then
+                execute format('lock table trunkline.segment_%s in access exclusive mode', awaited);
+            end if;
+            for each in select s.id from trunkline.segment s where s.topic = a_topic order by s.id desc loop
+                awaited := each;
+                execute format('lock table trunkline.segment_%s in access exclusive mode nowait', each);
+            end loop;
+            return;
+        exception when lock_not_available then
+            if clock_timestamp() >= latest then
+                raise;
+            end if;
+        end;
+    end loop;
+end $$;
+
 -- Drops a topic with all its messages. What is still in the outbox for it counts as relayed.
 create function trunkline.drop_topic(name text) returns void
     language plpgsql security definer
@@ -112,6 +139,7 @@ begin
         perform trunkline.refuse(format('there is no topic "%s"', name), 'TL001', 'It may have been dropped already.');
     end if;
     perform from trunkline.lane l where l.topic = topic_id order by l.lane for update;
+    perform trunkline.lock_segments(topic_id);
     perform trunkline.remove_segment(s.id) from trunkline.segment s where s.topic = topic_id;
     delete from trunkline.lane l where l.topic = topic_id;
     delete from trunkline.mark m where m.topic = topic_id;

@@ -33,7 +33,7 @@ begin
         end loop;
         grant execute on all routines in schema trunkline to trunkline_app;
         -- These take a clock, a watermark or a table from their caller: applications go through trunkline.upkeep.
-        revoke execute on function trunkline.drop_topic, trunkline.remove_segment, trunkline.create_segment, trunkline.drop_segment,
+        revoke execute on function trunkline.drop_topic, trunkline.lock_segments, trunkline.remove_segment, trunkline.create_segment, trunkline.drop_segment,
             trunkline.advance_outbox, trunkline.clear_outbox, trunkline.prune_marks, trunkline.rotate_idempotency,
             trunkline.rotate_progress, trunkline.fold_progress, trunkline.fold_grants, trunkline.watch_groups, trunkline.sweep_groups,
             trunkline.trim, trunkline.droppable, trunkline.pass_over, trunkline.open_or_close, trunkline.share_group,

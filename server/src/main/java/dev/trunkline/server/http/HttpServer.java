@@ -342,6 +342,8 @@ public final class HttpServer implements AutoCloseable {
             case 417 -> new Problem(status, "nothing but 100-continue can be expected");
             case 431 -> new Problem(status, "the headers are longer than " + HEADER_BYTES + " bytes");
             case 503 -> stops();
+            // The library's word for what no HTTP/1.1 is: it is not the server that has failed.
+            case 501, 505 -> Problem.badRequest("the request can not be read: this server speaks HTTP/1.1");
             default ->
                 new Problem(
                         status,

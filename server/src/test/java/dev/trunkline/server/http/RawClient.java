@@ -4,10 +4,15 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PushbackInputStream;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +31,11 @@ final class RawClient implements AutoCloseable {
 
     /** An answer; the names of its headers are in lower case. Of one that does not say how long it is, nothing more is read. */
     record Raw(int status, Map<String, String> headers, String body) {}
+
+    /** Whether nothing comes that was not asked for. */
+    boolean isQuiet() throws IOException {
+        return socket == null || socket.getInputStream().available() == 0;
+    }
 
     /** @param head all before the body, without the length of it */
     Raw ask(String head, String body) throws IOException {
@@ -46,6 +56,21 @@ final class RawClient implements AutoCloseable {
         return answer;
     }
 
+    /** The same, within a time; on another connection, if the one that there was has ended meanwhile. */
+    Raw ask(String head, byte[] bytes, Duration most) throws IOException {
+        boolean fresh = socket == null;
+        try {
+            connected().setSoTimeout(Math.toIntExact(most.toMillis()));
+            return ask(head, bytes);
+        } catch (IOException e) {
+            close();
+            if (fresh || e instanceof SocketTimeoutException) {
+                throw e;
+            }
+            return ask(head, bytes, most);
+        }
+    }
+
     private Socket connected() throws IOException {
         Socket line = socket;
         if (line == null) {
@@ -57,8 +82,40 @@ final class RawClient implements AutoCloseable {
         return line;
     }
 
+    /** Says all of this on a connection of its own, and that this was all; and hears what is answered until the server hangs up. */
+    List<Raw> say(byte[] bytes) throws IOException {
+        List<Raw> answers = new ArrayList<>();
+        try (Socket line = new Socket(server.getHost(), server.getPort())) {
+            line.setSoTimeout(PATIENCE_MILLIS);
+            try {
+                line.getOutputStream().write(bytes);
+                line.shutdownOutput();
+            } catch (IOException heardEnough) {
+                // It has answered before all was said.
+            }
+            PushbackInputStream in = new PushbackInputStream(new BufferedInputStream(line.getInputStream()));
+            for (int next = in.read(); next >= 0; next = in.read()) {
+                in.unread(next);
+                Raw answer = read(in, false);
+                answers.add(answer);
+                if (answer.status != 204 && !answer.headers.containsKey("content-length")) {
+                    throw new IOException("nobody knows where an answer ends");
+                }
+            }
+        }
+        return answers;
+    }
+
     private static Raw read(InputStream stream, boolean bare) throws IOException {
-        InputStream in = new BufferedInputStream(stream);
+        InputStream in = stream instanceof PushbackInputStream ? stream : new BufferedInputStream(stream);
+        Raw answer = readOne(in, bare);
+        while (answer.status < 200) { // it is asked to go on
+            answer = readOne(in, bare);
+        }
+        return answer;
+    }
+
+    private static Raw readOne(InputStream in, boolean bare) throws IOException {
         int status = Integer.parseInt(line(in).split(" ", 3)[1]);
         Map<String, String> headers = new HashMap<>();
         for (String line = line(in); !line.isEmpty(); line = line(in)) {
