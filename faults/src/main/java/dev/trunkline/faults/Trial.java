@@ -165,6 +165,7 @@ final class Trial implements AutoCloseable {
                             Event.First.class,
                             Event.Read.class,
                             Event.Listed.class,
+                            Event.Accepted.class,
                             Event.Effect.class)
                     .filter(kind -> verdict.figures().events(kind) == 0)
                     .findFirst()
