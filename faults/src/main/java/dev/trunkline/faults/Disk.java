@@ -9,6 +9,7 @@ import java.util.Optional;
 final class Disk implements AutoCloseable {
 
     private static final int MEGABYTES = 600;
+    private static final int SMALL = 8;
     /** EXT4_IOC_SHUTDOWN, without flushing even the journal: what was not synced is gone. */
     private static final String CUT =
             "open(F, '<', $ARGV[0]) or die $!; my $how = pack('L', 2); ioctl(F, 0x8004587d, $how) or die $!";
@@ -26,12 +27,27 @@ final class Disk implements AutoCloseable {
     static Optional<String> lacks() {
         return Files.exists(Path.of("/dev/loop-control"))
                 ? Shell.lacks("mkfs.ext4", "mount", "losetup", "perl", "fallocate")
+                        .or(() -> Shell.fails(Disk::tryOut).map(why -> "the right to mount a loop device"))
                 : Optional.of("loop devices");
     }
 
+    /** Root may not mount in most containers. */
+    private static void tryOut() throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("trunkline-disk-");
+        try {
+            create(directory, SMALL).close();
+        } finally {
+            Main.delete(directory);
+        }
+    }
+
     static Disk create(Path directory) throws IOException, InterruptedException {
+        return create(directory, MEGABYTES);
+    }
+
+    private static Disk create(Path directory, int megabytes) throws IOException, InterruptedException {
         Disk disk = new Disk(directory, Files.createDirectories(directory.resolve("disk")));
-        Shell.run("fallocate", "-l", MEGABYTES + "M", disk.image().toString());
+        Shell.run("fallocate", "-l", megabytes + "M", disk.image().toString());
         Shell.run("mkfs.ext4", "-q", "-F", "-m", "0", disk.image().toString());
         disk.mount();
         return disk;

@@ -69,6 +69,7 @@ final class LineFaults {
 
     private static void cutOff(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
+        trial.awaitOwning(trial.crowd().islander().pid());
         trial.harm(() -> {
             trial.island().cutOff();
             try {

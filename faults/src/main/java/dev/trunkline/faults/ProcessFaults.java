@@ -58,6 +58,7 @@ final class ProcessFaults {
 
     private static Crowd.Member kill(Trial trial) throws Exception {
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        trial.awaitOwning(victim.pid());
         trial.harm(victim, victim::kill);
         return victim;
     }
@@ -97,6 +98,7 @@ final class ProcessFaults {
     private static void stopConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
         Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        trial.awaitOwning(victim.pid());
         trial.harm(victim, () -> {
             victim.signal("STOP");
             try {

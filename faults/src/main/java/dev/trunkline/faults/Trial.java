@@ -138,6 +138,7 @@ final class Trial implements AutoCloseable {
             }
             stage.journal().write(new Event.Stopped(System.nanoTime()));
             awaitDrained();
+            await("the log was read to its end", () -> isReadToItsEnd(follower));
             for (Crowd.Member consumer : stage.crowd().consumers()) {
                 consumer.stop();
             }
@@ -268,6 +269,11 @@ final class Trial implements AutoCloseable {
         worst.merge(what, new Took(nanos / 1e9, most), (one, other) -> one.seconds() > other.seconds() ? one : other);
     }
 
+    /** Waits until a process has something that others can take over. */
+    void awaitOwning(long pid) {
+        await("process " + pid + " has something", () -> !isWithout(pid));
+    }
+
     /** What a process had that has died goes to others in time. Returns when it did. */
     void awaitTakenOver(long pid) {
         awaitTakenOver(pid, Address.LEASE.plusSeconds(2));
@@ -280,6 +286,12 @@ final class Trial implements AutoCloseable {
 
     private void awaitTakenOver(long pid, Duration most) {
         long silent = System.nanoTime();
+        await("what it had is known", () -> {
+            if (isWithout(pid)) {
+                throw new IllegalStateException("process " + pid + " had nothing, by what is recorded");
+            }
+            return true;
+        });
         await("what it had is taken over", () -> isWithout(pid));
         took("taken over within", System.nanoTime() - silent, most);
     }
@@ -383,8 +395,8 @@ final class Trial implements AutoCloseable {
 
     /** Waits until every group has done so many more messages of each of its topics. */
     void awaitMore(int messages) {
-        long[] before = awaitDone();
         long began = System.nanoTime();
+        long[] before = awaitDone();
         await("work flows again", () -> {
             long[] now = done();
             return IntStream.range(0, before.length).allMatch(i -> now[i] >= before[i] + messages);
@@ -436,6 +448,25 @@ final class Trial implements AutoCloseable {
                                 + " where not exists (select from trunkline.dead_letter d"
                                 + " where d.subscription = p.subscription and d.key = p.key)")[0]
                         == 0);
+    }
+
+    /** Who reads along is as far as the log goes: one that has stopped has seen no offset left out either. */
+    private boolean isReadToItsEnd(Follower follower) throws SQLException {
+        try (Connection connection = connect();
+                PreparedStatement select = connection.prepareStatement(
+                        "select e.n - 1, e.\"end\" from trunkline.topic t cross join lateral trunkline.bounds(t.id) b"
+                                + " cross join lateral unnest(b.firsts, b.ends) with ordinality e (first, \"end\", n)"
+                                + " where t.name = ? and e.first < e.\"end\"")) {
+            select.setString(1, Workload.ORDERS);
+            try (ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    if (follower.next(row.getInt(1)) < row.getLong(2)) {
+                        return false;
+                    }
+                }
+            }
+        }
+        return true;
     }
 
     private long[] awaitDone() {
