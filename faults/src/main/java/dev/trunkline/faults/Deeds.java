@@ -61,17 +61,18 @@ record Deeds(int transactions, int rollbacks, int refused) {
         return took.get(took.size() * 99 / 100);
     }
 
-    /** A line that is not written to its end yet is none. */
     private static void each(Path journals, Consumer<Event> consumer) throws IOException {
         try (Stream<Path> files = Files.list(journals)) {
             for (Path file : files.filter(path -> path.getFileName().toString().matches("publisher.*\\.journal"))
                     .toList()) {
-                String text = Files.readString(file);
-                text.substring(0, text.lastIndexOf('\n') + 1)
-                        .lines()
-                        .map(Event::parse)
-                        .forEach(consumer);
+                eachOf(file, consumer);
             }
         }
+    }
+
+    /** What a journal says. A line that is not written to its end yet is none. */
+    static void eachOf(Path journal, Consumer<Event> consumer) throws IOException {
+        String text = Files.readString(journal);
+        text.substring(0, text.lastIndexOf('\n') + 1).lines().map(Event::parse).forEach(consumer);
     }
 }

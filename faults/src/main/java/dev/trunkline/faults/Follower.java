@@ -25,6 +25,7 @@ final class Follower implements AutoCloseable {
     private final AtomicLong seen = new AtomicLong();
     /** By partition, the offset behind what it has come to. */
     private final Map<Integer, Long> next = new ConcurrentHashMap<>();
+
     private final Thread thread;
     private volatile boolean stopped;
     private volatile @Nullable Throwable failure;

@@ -4,13 +4,18 @@ import dev.trunkline.Message;
 import dev.trunkline.Trunkline;
 import dev.trunkline.checker.Event.Outcome;
 import dev.trunkline.checker.Event.Way;
+import dev.trunkline.rig.FaultProxy.Fate;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** What is done to the processes of the crowd. */
 final class ProcessFaults {
@@ -23,6 +28,10 @@ final class ProcessFaults {
                     Stream.of(Optional.<Fatal.Moment>empty()),
                     Stream.of(Fatal.Moment.values()).map(Optional::of))
             .toList();
+
+    /** What becomes of a publish whose publisher dies of it; none: any. */
+    private static final List<Optional<Fate>> UNANSWERED =
+            List.of(Optional.empty(), Optional.of(Fate.REQUEST_VANISHES), Optional.of(Fate.REPLY_VANISHES));
 
     private static final String LATER = "later";
     private static final List<String> COMES_BACK = List.of("at once", LATER);
@@ -76,22 +85,56 @@ final class ProcessFaults {
 
     /** Returns when somebody has died of it. */
     private static void publish(Trial trial, Fatal.Moment moment) {
+        publish(trial, Workload.message(Workload.ORDERS, new Fatal(trial.events(), moment).value(), trial.random()));
+        Trial.await("somebody dies of it", () -> dead(trial).isPresent());
+    }
+
+    private static void publish(Trial trial, Message message) {
         try (Trunkline trunkline = trial.open()) {
-            Message message =
-                    Workload.message(Workload.ORDERS, new Fatal(trial.events(), moment).value(), trial.random());
             String call = trial.journal().publish(Way.PUBLISH, Workload.ORDERS, Workload.contents(List.of(message)));
             trunkline.publisher().publish(message);
             trial.journal().end(call, Outcome.OK);
-            Trial.await("somebody dies of it", () -> dead(trial).isPresent());
         }
     }
 
+    /** At any moment, or while it waits for an answer. The one that follows it sends what has got none again. */
     private static void killPublisher(Trial trial) throws Exception {
         trial.pause(Duration.ofMillis(500));
-        Crowd.Member victim = trial.oneOf(trial.crowd().publishers());
+        Optional<Fate> fate = trial.draw(UNANSWERED);
+        Crowd.Member victim = fate.isPresent()
+                ? unanswered(trial, fate.get())
+                : trial.oneOf(trial.crowd().publishers());
         victim.kill();
+        trial.line().restore();
+        List<Unanswered> left = Unanswered.of(trial.journals(), victim.name());
+        if (fate.isPresent() && left.isEmpty()) {
+            throw new IllegalStateException(victim.name() + " had its answer");
+        }
         victim.startAgain();
+        Trial.await(
+                "what had no answer is sent again",
+                () -> left.stream().allMatch(each -> each.isAnswered(trial.journals(), victim.name())));
         trial.awaitMore(100);
+    }
+
+    /** One that waits for an answer that will not come, of a publish with idempotency keys. */
+    private static Crowd.Member unanswered(Trial trial, Fate fate) {
+        int before = trial.line().trapped();
+        trial.line().trap(Unanswered.KEY, fate);
+        Trial.await("somebody is caught", () -> trial.line().trapped() > before);
+        AtomicReference<Crowd.@Nullable Member> found = new AtomicReference<>();
+        Trial.await("somebody waits", () -> {
+            for (Crowd.Member publisher : trial.crowd().publishers()) {
+                List<Unanswered> now = Unanswered.of(trial.journals(), publisher.name());
+                LockSupport.parkNanos(200_000_000);
+                now.retainAll(Unanswered.of(trial.journals(), publisher.name()));
+                if (!now.isEmpty()) {
+                    found.set(publisher);
+                }
+            }
+            return found.get() != null;
+        });
+        return Objects.requireNonNull(found.get());
     }
 
     /** Others have what it had, and go on with it, while it is still stopped. */

@@ -16,6 +16,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -44,6 +45,10 @@ final class Trial implements AutoCloseable {
 
     private static final Duration WARM = Duration.ofSeconds(10);
     private static final Duration FLOWS_AGAIN = Duration.ofSeconds(30);
+    /** How much of the pace stays, where that is promised. */
+    private static final double NEARLY_ALL = 0.9;
+    /** So many pairs of paces are no accident, on a machine that does other things too. */
+    private static final int ENOUGH = 12;
     /** How many messages show that work flows. */
     private static final int FEW = 100;
     /** A dead owner is replaced within its lease and two seconds; what it had under way then waits its turn. */
@@ -56,6 +61,7 @@ final class Trial implements AutoCloseable {
     private final Stage stage;
     private final Map<String, Took> worst = new TreeMap<>();
     private final List<Oblivion.Span> forgotten = new ArrayList<>();
+    private final List<Pace> paces = new ArrayList<>();
     private final Map<List<?>, Deque<Object>> decks = new HashMap<>();
     private int events;
 
@@ -82,6 +88,9 @@ final class Trial implements AutoCloseable {
             return most.filter(limit -> seconds > limit.toMillis() / 1e3).isPresent();
         }
     }
+
+    /** Messages done in a second, without something and with it. */
+    private record Pace(double without, double with) {}
 
     /**
      * What came of a trial.
@@ -148,6 +157,7 @@ final class Trial implements AutoCloseable {
                 }
             }
             requireNothingGivenUp();
+            requirePace(thorough);
             follower.requireWell();
         } catch (IllegalStateException | SQLException e) {
             problem = e;
@@ -202,13 +212,26 @@ final class Trial implements AutoCloseable {
         }
     }
 
+    /** By all strikes together: a few seconds by themselves say little. */
+    private boolean isSlower() {
+        return paces.stream().mapToDouble(Pace::with).sum()
+                < NEARLY_ALL * paces.stream().mapToDouble(Pace::without).sum();
+    }
+
+    private void requirePace(boolean thorough) {
+        if (thorough && isSlower()) {
+            throw new IllegalStateException("it was slower while it was done: " + paces);
+        }
+    }
+
     private void strikeFor(Duration duration, boolean thorough) throws Exception {
         long end = System.nanoTime() + duration.toNanos();
         do {
             int before = events;
             fault.strike(this);
             events = Math.max(events, before + 1);
-        } while (System.nanoTime() - end < 0 || (thorough && isSomethingLeft()));
+        } while (System.nanoTime() - end < 0
+                || (thorough && (isSomethingLeft() || (isSlower() && paces.size() < ENOUGH))));
     }
 
     private boolean isSomethingLeft() {
@@ -243,6 +266,16 @@ final class Trial implements AutoCloseable {
         action.run();
         stage.journal().end(call, Outcome.OK);
         did();
+    }
+
+    /** How many messages are done in a second, for a while. */
+    double pace(Duration time) throws Exception {
+        return rate(() -> LockSupport.parkNanos(time.toNanos()));
+    }
+
+    /** Two paces, of which the second is promised to be no less than nine tenths of the first. */
+    void compare(double without, double with) {
+        paces.add(new Pace(without, with));
     }
 
     /** Something bad was done once. */
@@ -482,6 +515,13 @@ final class Trial implements AutoCloseable {
     private long[] done() throws SQLException {
         return numbers("select coalesce(sum(l.cursor), 0)::bigint from stake s"
                 + " cross join lateral trunkline.lag(s.group_name, s.topic) l group by s.id order by s.id");
+    }
+
+    void execute(String sql) throws SQLException {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
     }
 
     /** The first number that a query gives, 0 if it gives none. */

@@ -12,7 +12,6 @@ class CatalogueTest {
         assertThat(Catalogue.all())
                 .extracting(Fault::id)
                 .doesNotHaveDuplicates()
-                .containsAll(
-                        IntStream.rangeClosed(1, 31).mapToObj(i -> "F" + i).toList());
+                .containsAll(IntStream.rangeClosed(1, 31).mapToObj(i -> "F" + i).toList());
     }
 }
