@@ -33,6 +33,14 @@ final class ProcessFaults {
     private static final List<Optional<Fate>> UNANSWERED =
             List.of(Optional.empty(), Optional.of(Fate.REQUEST_VANISHES), Optional.of(Fate.REPLY_VANISHES));
 
+    private static final String FENCED = "between fence and COMMIT";
+    private static final List<String> STOPPED = List.of(FENCED, "at any moment");
+    private static final String BEHIND_FENCE = """
+            select split_part(s.name, '@', 1)::bigint
+            from pg_stat_activity a join trunkline.session s on a.application_name = 'trunkline session ' || s.id
+            where a.state = 'idle in transaction' and a.query like '%trunkline.fence(%'
+                and a.state_change < clock_timestamp() - interval '200 ms'""";
+
     private static final String LATER = "later";
     private static final List<String> COMES_BACK = List.of("at once", LATER);
 
@@ -137,10 +145,12 @@ final class ProcessFaults {
         return Objects.requireNonNull(found.get());
     }
 
-    /** Others have what it had, and go on with it, while it is still stopped. */
+    /** Others have what it had, and go on with it, while it is still stopped: at any moment, or between the fence and COMMIT of a handler's transaction. */
     private static void stopConsumer(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
-        Crowd.Member victim = trial.oneOf(trial.crowd().consumers());
+        Crowd.Member victim = trial.draw(STOPPED).equals(FENCED)
+                ? fenced(trial)
+                : trial.oneOf(trial.crowd().consumers());
         trial.awaitOwning(victim.pid());
         trial.harm(victim, () -> {
             victim.signal("STOP");
@@ -150,9 +160,26 @@ final class ProcessFaults {
                 trial.pause(Duration.ofSeconds(2));
             } finally {
                 victim.signal("CONT");
+                trial.line().restore();
             }
         });
         trial.awaitMore(100);
+    }
+
+    /** One that was found to be the owner, and does not hear of it: its transaction stays open, and holds what its successor needs. */
+    private static Crowd.Member fenced(Trial trial) {
+        int before = trial.line().trapped();
+        trial.line().trap("trunkline.fence(", Fate.REPLY_VANISHES);
+        Trial.await("somebody is caught", () -> trial.line().trapped() > before);
+        long[] pid = new long[1];
+        Trial.await("somebody waits behind the fence", () -> {
+            pid[0] = trial.number(BEHIND_FENCE);
+            return pid[0] != 0;
+        });
+        return trial.crowd().consumers().stream()
+                .filter(consumer -> consumer.pid() == pid[0])
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Pauses as of a collector, shorter than half the lease: nobody is taken for dead. */
