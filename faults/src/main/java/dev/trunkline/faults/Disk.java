@@ -15,12 +15,14 @@ final class Disk implements AutoCloseable {
             "open(F, '<', $ARGV[0]) or die $!; my $how = pack('L', 2); ioctl(F, 0x8004587d, $how) or die $!";
 
     private final Path directory;
+    private final String name;
     private final Path mount;
     private int images;
 
-    private Disk(Path directory, Path mount) {
+    private Disk(Path directory, String name) throws IOException {
         this.directory = directory;
-        this.mount = mount;
+        this.name = name;
+        this.mount = Files.createDirectories(directory.resolve(name));
     }
 
     /** What this machine lacks for it. */
@@ -35,18 +37,19 @@ final class Disk implements AutoCloseable {
     private static void tryOut() throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("trunkline-disk-");
         try {
-            create(directory, SMALL).close();
+            create(directory, "disk", SMALL).close();
         } finally {
             Main.delete(directory);
         }
     }
 
-    static Disk create(Path directory) throws IOException, InterruptedException {
-        return create(directory, MEGABYTES);
+    /** @param name of where it is mounted in the directory */
+    static Disk create(Path directory, String name) throws IOException, InterruptedException {
+        return create(directory, name, MEGABYTES);
     }
 
-    private static Disk create(Path directory, int megabytes) throws IOException, InterruptedException {
-        Disk disk = new Disk(directory, Files.createDirectories(directory.resolve("disk")));
+    private static Disk create(Path directory, String name, int megabytes) throws IOException, InterruptedException {
+        Disk disk = new Disk(directory, name);
         Shell.run("fallocate", "-l", megabytes + "M", disk.image().toString());
         Shell.run("mkfs.ext4", "-q", "-F", "-m", "0", disk.image().toString());
         disk.mount();
@@ -58,14 +61,17 @@ final class Disk implements AutoCloseable {
     }
 
     private Path image() {
-        return directory.resolve("disk-" + images + ".image");
+        return directory.resolve(name + "-" + images + ".image");
     }
 
     /** The device goes when nobody uses it. */
     private void mount() throws IOException, InterruptedException {
         String device = Shell.run("losetup", "--find", "--show", image().toString());
-        Shell.run("mount", device, mount.toString());
-        Shell.run("losetup", "--detach", device);
+        try {
+            Shell.run("mount", device, mount.toString());
+        } finally {
+            Shell.run("losetup", "--detach", device);
+        }
     }
 
     /** From now on nothing reaches it, and what was not synced is lost. */

@@ -341,6 +341,11 @@ final class Trial implements AutoCloseable {
         return stage.disk();
     }
 
+    /** The one for WAL. */
+    Disk walDisk() {
+        return stage.walDisk();
+    }
+
     Island island() {
         return stage.island();
     }
