@@ -37,6 +37,7 @@ public final class Checker {
             new KeyOrder(share).run();
             new Duplicates(share).run();
             new Records(share).run();
+            new Epochs(share).run();
             new Effects(share).run();
         }
         Verdict verdict = new Verdict(figures, findings.counts(), Context.of(directory, findings.told()));

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** C7 and C10: what handlers did to the database happened once, in order, and by who was the owner. */
+/** C10: what handlers did to the database happened once, and in order. */
 final class Effects {
 
     private final Share about;
@@ -20,25 +20,8 @@ final class Effects {
     void run() {
         List<Effect> effects = about.history().effects.getOrDefault(about.stake(), List.of());
         about.figures().effects += effects.size();
-        epochs(effects);
         inOrder(effects);
         once(effects);
-    }
-
-    private void epochs(List<Effect> effects) {
-        Effect newest = null;
-        for (Effect effect : effects) {
-            if (newest != null && effect.epoch() < newest.epoch()) {
-                about.add(
-                        Invariant.C7,
-                        "\"%s\" at %s was accepted from epoch %d after epoch %d"
-                                .formatted(effect.value(), about.at(effect.offset()), effect.epoch(), newest.epoch()),
-                        newest.value(),
-                        effect.value());
-            } else {
-                newest = effect;
-            }
-        }
     }
 
     private void inOrder(List<Effect> effects) {

@@ -120,6 +120,9 @@ public sealed interface Event {
     record Effect(long time, String group, String topic, int partition, long offset, long epoch, String value)
             implements Event {}
 
+    /** What an owner has recorded was accepted. The time is that of the commit by the database's clock, in the unit of {@link Effect}. */
+    record Accepted(long time, String group, String topic, int partition, long epoch) implements Event {}
+
     /** The handlers of a group write effects in the transaction of their progress: every message that it is owed has one in the end. */
     record Transactional(long time, String group, String topic) implements Event {}
 
@@ -173,6 +176,7 @@ public sealed interface Event {
             case Gap e -> join(e.time, "gap", e.group, e.topic, e.partition, e.from, e.to, since(e.since));
             case Letter e -> join(e.time, "letter", e.group, e.topic, e.partition, e.offset, since(e.since));
             case Effect e -> join(e.time, "effect", e.group, e.topic, e.partition, e.offset, e.epoch, e.value);
+            case Accepted e -> join(e.time, "accepted", e.group, e.topic, e.partition, e.epoch);
             case Transactional e -> join(e.time, "transactional", e.group, e.topic);
             case Listed e -> join(e.time, "listed");
             case Business e -> join(e.time, "business", e.topic, e.value);
@@ -251,6 +255,7 @@ public sealed interface Event {
                 case "gap" -> new Gap(time, text(), text(), partition(), number(), number(), since());
                 case "letter" -> new Letter(time, text(), text(), partition(), number(), since());
                 case "effect" -> new Effect(time, text(), text(), partition(), number(), number(), text());
+                case "accepted" -> new Accepted(time, text(), text(), partition(), number());
                 case "transactional" -> new Transactional(time, text(), text());
                 case "listed" -> new Listed(time);
                 case "business" -> new Business(time, text(), text());

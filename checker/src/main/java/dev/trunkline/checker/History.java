@@ -1,5 +1,6 @@
 package dev.trunkline.checker;
 
+import dev.trunkline.checker.Event.Accepted;
 import dev.trunkline.checker.Event.Cursor;
 import dev.trunkline.checker.Event.Effect;
 import dev.trunkline.checker.Event.First;
@@ -216,6 +217,7 @@ final class History {
     final Map<Stake, List<Handling>> handlings = new TreeMap<>();
     final Map<Stake, List<Cursor>> cursors = new TreeMap<>();
     final Map<Stake, List<Effect>> effects = new TreeMap<>();
+    final Map<Stake, List<Accepted>> accepted = new TreeMap<>();
     /** Groups whose messages have effects, and of which topics that was declared. */
     final Map<String, Set<String>> transactional = new HashMap<>();
 
@@ -238,7 +240,8 @@ final class History {
     /** The groups of topics, with every partition that anything lies in or that something is recorded of. */
     Collection<Stake> stakes() {
         Map<String, TreeSet<String>> topics = new TreeMap<>();
-        for (Set<Stake> some : List.of(handlings.keySet(), cursors.keySet(), effects.keySet(), terms.keySet())) {
+        for (Set<Stake> some :
+                List.of(handlings.keySet(), cursors.keySet(), effects.keySet(), accepted.keySet(), terms.keySet())) {
             for (Stake stake : some) {
                 topics.computeIfAbsent(stake.group, group -> new TreeSet<>()).add(stake.partition.topic);
             }
@@ -246,6 +249,7 @@ final class History {
         transactional.forEach((group, its) ->
                 topics.computeIfAbsent(group, g -> new TreeSet<>()).addAll(its));
         TreeSet<Stake> all = new TreeSet<>(cursors.keySet());
+        all.addAll(accepted.keySet());
         topics.forEach((group, its) -> {
             for (Partition partition : places.keySet()) {
                 if (its.contains(partition.topic)) {

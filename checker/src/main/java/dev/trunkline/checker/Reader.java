@@ -164,6 +164,10 @@ final class Reader {
                         .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
                         .add(withWords(e));
             }
+            case Event.Accepted e ->
+                history.accepted
+                        .computeIfAbsent(stake(e.group(), e.topic(), e.partition()), s -> new ArrayList<>())
+                        .add(withWords(e));
             case Event.Transactional e ->
                 history.transactional
                         .computeIfAbsent(word(e.group()), group -> new HashSet<>())
@@ -224,6 +228,10 @@ final class Reader {
     private Event.Effect withWords(Event.Effect e) {
         return new Event.Effect(
                 e.time(), word(e.group()), word(e.topic()), e.partition(), e.offset(), e.epoch(), word(e.value()));
+    }
+
+    private Event.Accepted withWords(Event.Accepted e) {
+        return new Event.Accepted(e.time(), word(e.group()), word(e.topic()), e.partition(), e.epoch());
     }
 
     private @Nullable String wordOrNull(@Nullable String text) {

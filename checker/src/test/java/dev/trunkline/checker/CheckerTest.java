@@ -3,6 +3,7 @@ package dev.trunkline.checker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.trunkline.checker.Event.Accepted;
 import dev.trunkline.checker.Event.Business;
 import dev.trunkline.checker.Event.Content;
 import dev.trunkline.checker.Event.Cursor;
@@ -513,6 +514,14 @@ class CheckerTest {
                         all(
                                 without(event -> event instanceof Effect effect && effect.offset() == 4),
                                 with(new Effect(4 * SECOND + SECOND / 2 + 20, "g", "t", 0, 4, 2, "v4")))),
+                bad(
+                        "an old owner's record is accepted after a new one's effect",
+                        Invariant.C7,
+                        with(new Accepted(12 * SECOND, "g", "t", 0, 0))),
+                bad(
+                        "an old owner's record is accepted after a new one's, and nobody tells an effect",
+                        Invariant.C7,
+                        with(new Accepted(1, "h", "t", 0, 2), new Accepted(2, "h", "t", 0, 1), new Left(3, "h", "t"))),
                 // C8
                 bad("twice without a fault", Invariant.C8, with(again(11 * SECOND, 1, 9))),
                 bad(

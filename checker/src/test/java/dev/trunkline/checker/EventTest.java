@@ -32,6 +32,7 @@ class EventTest {
                 new Event.Letter(21, "g", "t", 0, 22),
                 new Event.Letter(21, "g", "t", 0, 22, 0),
                 new Event.Effect(23, "g", "t", 0, 24, 25, "v"),
+                new Event.Accepted(23, "g", "t", 0, 25),
                 new Event.Fault(26, "c", "a name"),
                 new Event.Fault(26, "c", "a name", "m"),
                 new Event.Transactional(27, "g", "t"),

@@ -73,13 +73,15 @@ final class ClockFaults {
         return trial.number("select count(*) from trunkline.session where ended_at is not null");
     }
 
-    /** No transaction with an effect is under way, so that it is known by which clock each was committed. */
+    /** No transaction with an effect or a record is under way, so that it is known by which clock each was committed. */
     private static void step(Trial trial, Duration error) throws SQLException, IOException {
         try (Connection connection = trial.connect();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
-            statement.execute(
-                    "alter table effect alter column clock_error set default '" + error.toSeconds() + " seconds'");
+            for (String table : List.of("effect", "accepted")) {
+                statement.execute("alter table " + table + " alter column clock_error set default '" + error.toSeconds()
+                        + " seconds'");
+            }
             trial.clocks().server().set(error);
             connection.commit();
         }

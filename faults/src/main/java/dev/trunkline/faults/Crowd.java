@@ -168,10 +168,12 @@ final class Crowd implements AutoCloseable {
     }
 
     private ChildJvm start(Member member) {
+        String before = member.name;
         member.name = member.role + "-" + started.incrementAndGet();
         List<String> arguments = new ArrayList<>(List.of(journals.toString(), member.name));
         if (member.main == PublisherMain.class) {
             arguments.add("" + random.nextLong(1_000_000_000));
+            arguments.add(before);
         }
         arguments.addAll(member.arguments);
         ChildJvm process = ChildJvm.start(

@@ -9,29 +9,48 @@ import java.util.Optional;
 final class Disk implements AutoCloseable {
 
     private static final int MEGABYTES = 600;
+    private static final int SMALL = 8;
     /** EXT4_IOC_SHUTDOWN, without flushing even the journal: what was not synced is gone. */
     private static final String CUT =
             "open(F, '<', $ARGV[0]) or die $!; my $how = pack('L', 2); ioctl(F, 0x8004587d, $how) or die $!";
 
     private final Path directory;
+    private final String name;
     private final Path mount;
     private int images;
 
-    private Disk(Path directory, Path mount) {
+    private Disk(Path directory, String name) throws IOException {
         this.directory = directory;
-        this.mount = mount;
+        this.name = name;
+        this.mount = Files.createDirectories(directory.resolve(name));
     }
 
     /** What this machine lacks for it. */
     static Optional<String> lacks() {
         return Files.exists(Path.of("/dev/loop-control"))
                 ? Shell.lacks("mkfs.ext4", "mount", "losetup", "perl", "fallocate")
+                        .or(() -> Shell.fails(Disk::tryOut).map(why -> "the right to mount a loop device"))
                 : Optional.of("loop devices");
     }
 
-    static Disk create(Path directory) throws IOException, InterruptedException {
-        Disk disk = new Disk(directory, Files.createDirectories(directory.resolve("disk")));
-        Shell.run("fallocate", "-l", MEGABYTES + "M", disk.image().toString());
+    /** Root may not mount in most containers. */
+    private static void tryOut() throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("trunkline-disk-");
+        try {
+            create(directory, "disk", SMALL).close();
+        } finally {
+            Main.delete(directory);
+        }
+    }
+
+    /** @param name of where it is mounted in the directory */
+    static Disk create(Path directory, String name) throws IOException, InterruptedException {
+        return create(directory, name, MEGABYTES);
+    }
+
+    private static Disk create(Path directory, String name, int megabytes) throws IOException, InterruptedException {
+        Disk disk = new Disk(directory, name);
+        Shell.run("fallocate", "-l", megabytes + "M", disk.image().toString());
         Shell.run("mkfs.ext4", "-q", "-F", "-m", "0", disk.image().toString());
         disk.mount();
         return disk;
@@ -42,14 +61,17 @@ final class Disk implements AutoCloseable {
     }
 
     private Path image() {
-        return directory.resolve("disk-" + images + ".image");
+        return directory.resolve(name + "-" + images + ".image");
     }
 
     /** The device goes when nobody uses it. */
     private void mount() throws IOException, InterruptedException {
         String device = Shell.run("losetup", "--find", "--show", image().toString());
-        Shell.run("mount", device, mount.toString());
-        Shell.run("losetup", "--detach", device);
+        try {
+            Shell.run("mount", device, mount.toString());
+        } finally {
+            Shell.run("losetup", "--detach", device);
+        }
     }
 
     /** From now on nothing reaches it, and what was not synced is lost. */

@@ -30,7 +30,10 @@ final class DiskFaults {
                         .with("synchronous_commit", "off")
                         .with("wal_writer_delay", "10s")
                         .mustLose(),
-                new Fault("F25", "fill the disk", DiskFaults::fill).on(Site.DISK));
+                new Fault("F25", "fill the disk of the data, then that of WAL", DiskFaults::fill)
+                        .on(Site.DISKS)
+                        .with("max_wal_size", "64MB")
+                        .with("min_wal_size", "32MB"));
     }
 
     private static void cutPower(Trial trial) throws Exception {
@@ -56,20 +59,28 @@ final class DiskFaults {
         try (Trunkline trunkline = trial.open()) {
             trunkline.topics().create(TopicConfiguration.pubSub(BALLAST).withPartitions(1));
         }
+        fill(trial, trial.disk(), true);
+        fill(trial, trial.walDisk(), false);
+        try (Trunkline trunkline = trial.open()) {
+            trunkline.topics().drop(BALLAST);
+        }
+        trial.awaitMore(100);
+    }
+
+    /** @param serves whether the server goes on and says what is wrong: it ends when it can not write its log */
+    private static void fill(Trial trial, Disk disk, boolean serves) throws Exception {
         trial.harm(() -> {
-            trial.disk().fill();
+            disk.fill();
             Trial.await("the disk is full", () -> isFull(trial));
-            requireClearRefusal(trial);
+            requireClearRefusal(trial, serves);
             trial.pause(Duration.ofSeconds(2));
-            trial.disk().empty();
+            disk.empty();
             if (!trial.isAnswering()) {
                 trial.server().kill();
                 trial.server().start();
             }
         });
-        try (Trunkline trunkline = trial.open()) {
-            trunkline.topics().drop(BALLAST);
-        }
+        trial.execute("drop table if exists ballast");
         trial.awaitMore(100);
     }
 
@@ -92,13 +103,16 @@ final class DiskFaults {
         return state.equals("53100") || state.equals("58P01") || state.startsWith("08") || state.startsWith("57P");
     }
 
-    /** Who publishes now is told that it failed and may be tried again, or that nobody knows. */
-    private static void requireClearRefusal(Trial trial) {
+    /** Who publishes now is told that it failed, why, and that it may be tried again; or, if the server has ended, that nobody knows. */
+    private static void requireClearRefusal(Trial trial, boolean serves) {
         try (Trunkline trunkline = trial.open()) {
             for (int i = 0; i < MANY; i++) {
                 trunkline.publisher().publish(Message.of(BALLAST, new byte[LARGE]));
             }
         } catch (DatabaseUnavailableException | OutcomeUnknownException e) {
+            if (serves && !String.valueOf(e.getMessage()).contains("No space left on device")) {
+                throw new IllegalStateException("it is not said that the disk is full", e);
+            }
             return;
         }
         throw new IllegalStateException("a disk that is full has taken " + MANY + " large messages");

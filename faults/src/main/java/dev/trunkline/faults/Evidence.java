@@ -63,6 +63,16 @@ final class Evidence {
                         row.getLong(4),
                         row.getLong(5),
                         row.getString(6)));
+        accepted();
+    }
+
+    private void accepted() throws SQLException {
+        each(
+                "select (extract(epoch from pg_xact_commit_timestamp(a.xmin) - a.clock_error) * 1000000)::bigint, s.group_name, t.name,"
+                        + " a.strand % t.partitions, a.epoch from accepted a"
+                        + " join trunkline.subscription s on s.id = a.subscription join trunkline.topic t on t.id = s.topic",
+                row -> new Event.Accepted(
+                        row.getLong(1), row.getString(2), row.getString(3), row.getInt(4), row.getLong(5)));
     }
 
     private void each(String sql, ToEvent toEvent) throws SQLException {

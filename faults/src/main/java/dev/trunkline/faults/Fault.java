@@ -83,6 +83,8 @@ record Fault(
         PLAIN,
         /** The server has a {@link Disk} of its own. */
         DISK,
+        /** The server has two of them, one for WAL. */
+        DISKS,
         /** One consumer lives on an {@link Island}. */
         ISLAND,
         /** The crowd reaches the server through a pooler. */
@@ -98,7 +100,7 @@ record Fault(
         Optional<String> lacks() {
             return switch (this) {
                 case PLAIN, POOLER, STANDBY, LATE_STANDBY -> Optional.empty();
-                case DISK -> Disk.lacks();
+                case DISK, DISKS -> Disk.lacks();
                 case ISLAND -> Island.lacks();
                 case CLOCKS -> Clock.lacks();
             };

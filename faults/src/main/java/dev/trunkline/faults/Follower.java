@@ -10,6 +10,8 @@ import dev.trunkline.checker.Journal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,9 @@ final class Follower implements AutoCloseable {
     private final Address address;
     private final Journal journal;
     private final AtomicLong seen = new AtomicLong();
+    /** By partition, the offset behind what it has come to. */
+    private final Map<Integer, Long> next = new ConcurrentHashMap<>();
+
     private final Thread thread;
     private volatile boolean stopped;
     private volatile @Nullable Throwable failure;
@@ -62,6 +67,9 @@ final class Follower implements AutoCloseable {
     }
 
     private Event read(LogMessage message) {
+        if (next.put(message.partition(), message.offset() + 1) == null && tails == 1 && message.offset() != 0) {
+            throw new IllegalStateException(message + " is the first that was read, and nothing was dropped");
+        }
         return new Event.Read(
                 System.nanoTime(),
                 "follower-" + tails,
@@ -73,7 +81,13 @@ final class Follower implements AutoCloseable {
 
     private Log.Tail begin(Log log) {
         tails++;
+        next.clear();
         return log.fromBeginning(Workload.ORDERS);
+    }
+
+    /** Where it goes on in a partition. */
+    long next(int partition) {
+        return next.getOrDefault(partition, 0L);
     }
 
     long seen() {

@@ -20,6 +20,12 @@ import java.util.List;
 final class GroupFaults {
 
     private static final String GUEST = "guest";
+    /** Between two looks at groups, at most. */
+    private static final Duration LOOK = Duration.ofSeconds(6);
+    /** Its session is ended; a look finds that nobody serves it; one after its time finds it dead. */
+    private static final Duration DEAD_WITHIN =
+            Address.LEASE.plusSeconds(2).plus(LOOK).plus(GuestMain.DEAD_AFTER).plus(LOOK);
+
     private static final Duration KEPT = Duration.ofSeconds(3);
     /** So many deaths in a day are flapping. */
     private static final int DEATHS = 3;
@@ -50,7 +56,7 @@ final class GroupFaults {
             long died = System.nanoTime();
             trial.harm(guest::kill);
             await(admin, GUEST, "it is dead", state -> state.status() == GroupStatus.DEAD);
-            trial.took("dead within", System.nanoTime() - died);
+            trial.took("dead within", System.nanoTime() - died, DEAD_WITHIN);
             trial.awaitMore(100);
             Trial.await(
                     "what only it has not done is dropped, and it is told",

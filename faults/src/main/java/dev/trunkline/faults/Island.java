@@ -22,7 +22,15 @@ final class Island implements AutoCloseable {
 
     /** What this machine lacks for it. */
     static Optional<String> lacks() {
-        return Shell.lacks("ip");
+        return Shell.lacks("ip")
+                .or(() -> Shell.fails(Island::tryOut).map(why -> "the right to make network namespaces"));
+    }
+
+    /** Root may not make one in most containers. */
+    private static void tryOut() throws IOException, InterruptedException {
+        String name = "trunk" + ProcessHandle.current().pid();
+        Shell.run("ip", "netns", "add", name);
+        Shell.run("ip", "netns", "del", name);
     }
 
     /** @param port of the server that can be reached from it */

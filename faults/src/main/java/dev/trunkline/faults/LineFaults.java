@@ -57,18 +57,20 @@ final class LineFaults {
         };
     }
 
-    /** Some that publish, by the name of the topic, and some that commit, are caught in each way that there is. */
+    /** Some that publish, by the name of the topic, some that will do so again with the same idempotency keys, and some that commit, are caught in each way that there is. */
     private static List<Deed> deeds() {
         List<Deed> deeds = new ArrayList<>(List.of(LineFaults::cut, LineFaults::delay, LineFaults::refuse));
         for (Fate fate : Fate.values()) {
             deeds.add(trap(line -> line.trapCommit(fate)));
             deeds.add(trap(line -> line.trap(Workload.ORDERS, fate)));
+            deeds.add(trap(line -> line.trap(Unanswered.KEY, fate)));
         }
         return List.copyOf(deeds);
     }
 
     private static void cutOff(Trial trial) throws Exception {
         trial.pause(Duration.ofSeconds(1));
+        trial.awaitOwning(trial.crowd().islander().pid());
         trial.harm(() -> {
             trial.island().cutOff();
             try {

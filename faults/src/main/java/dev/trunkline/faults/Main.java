@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -34,6 +35,9 @@ import picocli.CommandLine.Spec;
 public final class Main implements Callable<Integer> {
 
     private static final List<String> QUICK = List.of("F1", "F3", "F7", "F9", "F11");
+
+    /** A day for each fault. */
+    private static final int MOST_MINUTES = 24 * 60;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before it calls
@@ -93,6 +97,10 @@ public final class Main implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--postgres " + postgres + ": there are the versions " + Versions.ALL);
         }
+        if (minutes != null && !(minutes > 0 && minutes <= MOST_MINUTES)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--minutes " + minutes + ": more than 0, and " + MOST_MINUTES + " at most");
+        }
         List<Fault> chosen = chosen();
         if (list) {
             Report.list(System.out, chosen, json);
@@ -113,13 +121,30 @@ public final class Main implements Callable<Integer> {
         }
         long first = seed == null ? new Random().nextLong(1_000_000_000) : seed;
         Report report = new Report(System.out, first, json);
+        prepare(report);
         for (Fault fault : chosen) {
             run(fault, first, report);
-            if (page != null) {
-                report.write(page, "./trunkline faults " + String.join(" ", arguments()), postgres);
-            }
+            write(report);
         }
         return report.conclude() ? 0 : 1;
+    }
+
+    /** What can not be written is found before hours have passed. */
+    private void prepare(Report report) {
+        try {
+            if (journals != null) {
+                Files.createDirectories(journals);
+            }
+            write(report);
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), "nothing can be written there: " + e.getMessage(), e);
+        }
+    }
+
+    private void write(Report report) throws IOException {
+        if (page != null) {
+            report.write(page, "./trunkline faults " + String.join(" ", arguments()), postgres);
+        }
     }
 
     private List<Fault> chosen() {
@@ -127,7 +152,7 @@ public final class Main implements Callable<Integer> {
             return Catalogue.all();
         }
         List<Fault> chosen = new ArrayList<>();
-        for (String name : names.isEmpty() ? QUICK : names) {
+        for (String name : new LinkedHashSet<>(names.isEmpty() ? QUICK : names)) {
             chosen.add(Catalogue.find(name)
                     .orElseThrow(() -> new ParameterException(
                             spec.commandLine(), "no fault is called \"" + name + "\": --list tells their names")));
@@ -159,12 +184,14 @@ public final class Main implements Callable<Integer> {
         Path directory = journals == null
                 ? Files.createTempDirectory("trunkline-faults-")
                 : Files.createTempDirectory(Files.createDirectories(journals), fault.id() + "-" + firstSeed + "-");
+        Thread interrupted = new Thread(() -> story().println("interrupted; journals: " + directory));
+        Runtime.getRuntime().addShutdownHook(interrupted);
         boolean clean = false;
         try (Trial trial = new Trial(fault, postgres, directory, firstSeed)) {
             Trial.Result result = trial.run(duration());
             report.add(fault, result);
-            clean = result.isAsItShouldBe(fault);
-            if (!clean) {
+            clean = result.isAsItShouldBe(fault) && !result.isLate();
+            if (!result.isAsItShouldBe(fault)) {
                 result.problem().ifPresent(Exception::printStackTrace);
                 result.verdict().print(story());
             }
@@ -172,10 +199,19 @@ public final class Main implements Callable<Integer> {
             report.fail(fault, e);
             e.printStackTrace();
         }
+        removeHook(interrupted);
         if (clean && journals == null) {
             delete(directory);
         } else {
             story().println("journals: " + directory);
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // on its way out: it is said already
         }
     }
 

@@ -64,16 +64,22 @@ final class PublisherMain {
     /**
      * Publishes.
      *
-     * @param arguments the directory of journals, its name, a seed, its habits
+     * @param arguments the directory of journals, its name, a seed, the name of the one that it follows (empty: none), its habits
      */
     public static void main(String[] arguments) throws Exception {
         String name = arguments[1];
         long seed = Long.parseLong(arguments[2]);
         Address address = Address.ofEnvironment();
-        Habits habits = Habits.of(List.of(arguments).subList(3, arguments.length));
+        Habits habits = Habits.of(List.of(arguments).subList(4, arguments.length));
         Journal journal = Journal.create(Path.of(arguments[0]), name);
         PublisherMain publisher = new PublisherMain(address.open(), address, journal, name, habits);
         List<Thread> threads = new ArrayList<>();
+        if (!arguments[3].isEmpty()) {
+            List<Unanswered> left = Unanswered.of(Path.of(arguments[0]), arguments[3]);
+            threads.add(Thread.ofPlatform()
+                    .uncaughtExceptionHandler(PublisherMain::die)
+                    .start(() -> left.forEach(publisher::sendAgain)));
+        }
         for (int i = 0; i < habits.threads; i++) {
             String thread = name + "." + i;
             Random random = new Random(seed + i);
@@ -154,10 +160,23 @@ final class PublisherMain {
 
     /** Publishes with idempotency keys, again and again until it is known to be there. */
     private void insist(String prefix, Random random) {
-        List<String> values = values(prefix, 1 + random.nextInt(5));
-        List<Message> messages = values.stream()
-                .map(value -> Workload.message(Workload.ORDERS, value, random).withIdempotencyKey(value))
-                .toList();
+        List<String> values = values(prefix + Unanswered.MARK, 1 + random.nextInt(5));
+        insist(values.stream()
+                .map(value -> Unanswered.withKey(Workload.message(Workload.ORDERS, value, random)))
+                .toList());
+    }
+
+    /** What another one did not live to hear the end of. */
+    private void sendAgain(Unanswered unanswered) {
+        insist(unanswered.contents().stream()
+                .map(content -> {
+                    Message message = Unanswered.withKey(Message.of(Workload.ORDERS, content.value()));
+                    return content.key() == null ? message : message.withKey(content.key());
+                })
+                .toList());
+    }
+
+    private void insist(List<Message> messages) {
         Outcome outcome = Outcome.UNKNOWN;
         while (outcome != Outcome.OK && !stopped) {
             String call = journal.publish(Way.PUBLISH, Workload.ORDERS, Workload.contents(messages));

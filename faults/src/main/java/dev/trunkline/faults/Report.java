@@ -25,6 +25,8 @@ final class Report {
 
     private static final int MANY_EVENTS = 1_000;
     private static final int MANY_MESSAGES = 1_000_000;
+    /** Seconds, for so many. */
+    private static final int CHECKED_IN = 60;
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -186,12 +188,13 @@ final class Report {
                     "violations",
                     results.values().stream().mapToLong(Report::violations).sum());
             fields.put("controls", controls);
+            fields.put("checkedInSeconds", checkedIn());
             fields.put("missed", missed);
             out.println(JSON.writeValueAsString(fields));
         } else {
             out.println(sum());
         }
-        return broken == 0 && missed.isEmpty() && !results.isEmpty();
+        return broken == 0 && missed.isEmpty() && results.size() + controls > 0;
     }
 
     /** What was to be reached and was not. How much is done is asked only of who does all of it. */
@@ -208,8 +211,20 @@ final class Report {
             require(missed, "%,d events".formatted(events), events >= MANY_EVENTS);
             long messages = sum(Figures::acknowledged);
             require(missed, "%,d messages".formatted(messages), messages >= MANY_MESSAGES);
+            double checked = checkedIn() * MANY_MESSAGES / Math.max(1, messages);
+            if (checked > CHECKED_IN) {
+                missed.add("%.0f s to check a million messages".formatted(checked));
+            }
         }
         return missed;
+    }
+
+    /** How many seconds it took to check all. */
+    private double checkedIn() {
+        return results.values().stream()
+                        .mapToLong(result -> result.verdict().figures().took().toMillis())
+                        .sum()
+                / 1e3;
     }
 
     private static void require(List<String> missed, String what, boolean reached) {
@@ -221,7 +236,7 @@ final class Report {
     /** What all of them came to, but for controls. */
     private String sum() {
         List<String> missed = missed();
-        return "%,d events in %d trials (of these %,d late commits and rollbacks of publishers, %,d inputs that nobody expects); messages acknowledged %,d, handled %,d, of these again %,d; effects %,d; load %.0f%% of that before on average; violations %,d; trials that were not as they should be %d%s%s; %s; %.0f minutes"
+        return "%,d events in %d trials (of these %,d late commits and rollbacks of publishers, %,d inputs that nobody expects); messages acknowledged %,d, handled %,d, of these again %,d; effects %,d; checked in %.0f s; load %.0f%% of that before on average; violations %,d; trials that were not as they should be %d%s%s; %s; %.0f minutes"
                 .formatted(
                         events(Set.of(Tally.values())),
                         results.size(),
@@ -231,6 +246,7 @@ final class Report {
                         sum(Figures::handled),
                         sum(Figures::duplicates),
                         sum(Figures::effects),
+                        checkedIn(),
                         100 * load(),
                         results.values().stream().mapToLong(Report::violations).sum(),
                         broken,

@@ -19,6 +19,9 @@ final class ServerFaults {
     private static final List<String> VICTIMS = List.of(POSTMASTER, "backend");
     private static final List<String> STORMS = List.of("pg_terminate_backend", "pg_cancel_backend");
 
+    /** How long the pace is measured before and while a transaction is held. */
+    private static final Duration WINDOW = Duration.ofSeconds(4);
+
     private ServerFaults() {}
 
     static List<Fault> all() {
@@ -84,14 +87,15 @@ final class ServerFaults {
     }
 
     /** What the transaction sees, and the catalogue as of when the slot was made, can not be vacuumed meanwhile. */
-    private static void holdTransaction(Trial trial) throws SQLException {
+    private static void holdTransaction(Trial trial) throws Exception {
+        double before = trial.pace(WINDOW);
         try (Connection connection = trial.connect();
                 Statement statement = connection.createStatement()) {
             statement.execute("select pg_create_logical_replication_slot('unused', 'pgoutput')");
             connection.setAutoCommit(false);
             connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
             statement.execute("insert into business values ('held')");
-            trial.awaitMore(2_000);
+            trial.compare(before, trial.pace(WINDOW));
             connection.rollback();
             connection.setAutoCommit(true);
             statement.execute("select pg_drop_replication_slot('unused')");

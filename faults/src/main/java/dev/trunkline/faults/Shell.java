@@ -30,6 +30,25 @@ final class Shell {
         return Stream.of(programs).filter(program -> !has(program)).findFirst();
     }
 
+    /** Something that may not be possible on this machine. */
+    @FunctionalInterface
+    interface Attempt {
+        void run() throws IOException, InterruptedException;
+    }
+
+    /** Why something is not possible here; empty if it is. */
+    static Optional<String> fails(Attempt attempt) {
+        try {
+            attempt.run();
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.of("it was interrupted");
+        }
+    }
+
     static boolean has(String program) {
         return Stream.of(System.getenv("PATH").split(":", -1))
                 .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));

@@ -3,6 +3,7 @@ package dev.trunkline.faults;
 import dev.trunkline.checker.Journal;
 import dev.trunkline.embedded.EmbeddedPostgres;
 import dev.trunkline.embedded.EmbeddedPostgresBuilder;
+import dev.trunkline.embedded.Shutdown;
 import dev.trunkline.faults.Fault.Site;
 import dev.trunkline.rig.FaultProxy;
 import dev.trunkline.rig.TransactionPooler;
@@ -34,6 +35,7 @@ final class Stage implements AutoCloseable {
     private final Path directory;
     private final Journal journal;
     private final @Nullable Disk disk;
+    private final @Nullable Disk walDisk;
     private final @Nullable Island island;
     private final @Nullable Clocks clocks;
     private final @Nullable TransactionPooler pooler;
@@ -50,9 +52,15 @@ final class Stage implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(atExit);
         try {
             this.journal = keep(Journal.create(directory, "trial"));
-            this.disk = fault.site() == Site.DISK ? keep(Disk.create(directory)) : null;
+            this.disk = fault.site() == Site.DISK || fault.site() == Site.DISKS
+                    ? keep(Disk.create(directory, "disk"))
+                    : null;
+            this.walDisk = fault.site() == Site.DISKS ? keep(Disk.create(directory, "wal")) : null;
             this.clocks = fault.site() == Site.CLOCKS ? Clocks.create(directory) : null;
             this.server = keep(start());
+            if (walDisk != null) {
+                moveWal(walDisk.path());
+            }
             server.createDatabase(DATABASE);
             this.line = keep(new FaultProxy(server.port()));
             Address direct = new Address(server.jdbcUrl(DATABASE), server.user(), server.password());
@@ -114,6 +122,16 @@ final class Stage implements AutoCloseable {
         return builder(disk.path().resolve("data")).start();
     }
 
+    private void moveWal(Path disk) throws IOException, InterruptedException {
+        Path here = server.dataDirectory().resolve("cluster").resolve("pg_wal");
+        Path there = disk.resolve("pg_wal");
+        server.stop(Shutdown.FAST);
+        Shell.run("cp", "-a", here.toString(), there.toString());
+        Main.delete(here);
+        Files.createSymbolicLink(here, there);
+        server.start();
+    }
+
     private EmbeddedPostgresBuilder builder(Path data) {
         return configured(EmbeddedPostgres.at(data));
     }
@@ -165,6 +183,10 @@ final class Stage implements AutoCloseable {
 
     Disk disk() {
         return Objects.requireNonNull(disk, "without a disk of its own");
+    }
+
+    Disk walDisk() {
+        return Objects.requireNonNull(walDisk, "without a disk for WAL");
     }
 
     Island island() {

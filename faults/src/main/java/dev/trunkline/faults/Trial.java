@@ -16,6 +16,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -44,6 +45,10 @@ final class Trial implements AutoCloseable {
 
     private static final Duration WARM = Duration.ofSeconds(10);
     private static final Duration FLOWS_AGAIN = Duration.ofSeconds(30);
+    /** How much of the pace stays, where that is promised. */
+    private static final double NEARLY_ALL = 0.9;
+    /** So many pairs of paces are no accident, on a machine that does other things too. */
+    private static final int ENOUGH = 12;
     /** How many messages show that work flows. */
     private static final int FEW = 100;
     /** A dead owner is replaced within its lease and two seconds; what it had under way then waits its turn. */
@@ -56,6 +61,7 @@ final class Trial implements AutoCloseable {
     private final Stage stage;
     private final Map<String, Took> worst = new TreeMap<>();
     private final List<Oblivion.Span> forgotten = new ArrayList<>();
+    private final List<Pace> paces = new ArrayList<>();
     private final Map<List<?>, Deque<Object>> decks = new HashMap<>();
     private int events;
 
@@ -82,6 +88,9 @@ final class Trial implements AutoCloseable {
             return most.filter(limit -> seconds > limit.toMillis() / 1e3).isPresent();
         }
     }
+
+    /** Messages done in a second, without something and with it. */
+    private record Pace(double without, double with) {}
 
     /**
      * What came of a trial.
@@ -138,6 +147,7 @@ final class Trial implements AutoCloseable {
             }
             stage.journal().write(new Event.Stopped(System.nanoTime()));
             awaitDrained();
+            await("the log was read to its end", () -> isReadToItsEnd(follower));
             for (Crowd.Member consumer : stage.crowd().consumers()) {
                 consumer.stop();
             }
@@ -147,6 +157,7 @@ final class Trial implements AutoCloseable {
                 }
             }
             requireNothingGivenUp();
+            requirePace(thorough);
             follower.requireWell();
         } catch (IllegalStateException | SQLException e) {
             problem = e;
@@ -165,6 +176,7 @@ final class Trial implements AutoCloseable {
                             Event.First.class,
                             Event.Read.class,
                             Event.Listed.class,
+                            Event.Accepted.class,
                             Event.Effect.class)
                     .filter(kind -> verdict.figures().events(kind) == 0)
                     .findFirst()
@@ -200,13 +212,26 @@ final class Trial implements AutoCloseable {
         }
     }
 
+    /** By all strikes together: a few seconds by themselves say little. */
+    private boolean isSlower() {
+        return paces.stream().mapToDouble(Pace::with).sum()
+                < NEARLY_ALL * paces.stream().mapToDouble(Pace::without).sum();
+    }
+
+    private void requirePace(boolean thorough) {
+        if (thorough && isSlower()) {
+            throw new IllegalStateException("it was slower while it was done: " + paces);
+        }
+    }
+
     private void strikeFor(Duration duration, boolean thorough) throws Exception {
         long end = System.nanoTime() + duration.toNanos();
         do {
             int before = events;
             fault.strike(this);
             events = Math.max(events, before + 1);
-        } while (System.nanoTime() - end < 0 || (thorough && isSomethingLeft()));
+        } while (System.nanoTime() - end < 0
+                || (thorough && (isSomethingLeft() || (isSlower() && paces.size() < ENOUGH))));
     }
 
     private boolean isSomethingLeft() {
@@ -243,6 +268,16 @@ final class Trial implements AutoCloseable {
         did();
     }
 
+    /** How many messages are done in a second, for a while. */
+    double pace(Duration time) throws Exception {
+        return rate(() -> LockSupport.parkNanos(time.toNanos()));
+    }
+
+    /** Two paces, of which the second is promised to be no less than nine tenths of the first. */
+    void compare(double without, double with) {
+        paces.add(new Pace(without, with));
+    }
+
     /** Something bad was done once. */
     void did() {
         events++;
@@ -267,6 +302,11 @@ final class Trial implements AutoCloseable {
         worst.merge(what, new Took(nanos / 1e9, most), (one, other) -> one.seconds() > other.seconds() ? one : other);
     }
 
+    /** Waits until a process has something that others can take over. */
+    void awaitOwning(long pid) {
+        await("process " + pid + " has something", () -> !isWithout(pid));
+    }
+
     /** What a process had that has died goes to others in time. Returns when it did. */
     void awaitTakenOver(long pid) {
         awaitTakenOver(pid, Address.LEASE.plusSeconds(2));
@@ -279,6 +319,12 @@ final class Trial implements AutoCloseable {
 
     private void awaitTakenOver(long pid, Duration most) {
         long silent = System.nanoTime();
+        await("what it had is known", () -> {
+            if (isWithout(pid)) {
+                throw new IllegalStateException("process " + pid + " had nothing, by what is recorded");
+            }
+            return true;
+        });
         await("what it had is taken over", () -> isWithout(pid));
         took("taken over within", System.nanoTime() - silent, most);
     }
@@ -293,6 +339,11 @@ final class Trial implements AutoCloseable {
 
     Disk disk() {
         return stage.disk();
+    }
+
+    /** The one for WAL. */
+    Disk walDisk() {
+        return stage.walDisk();
     }
 
     Island island() {
@@ -382,8 +433,8 @@ final class Trial implements AutoCloseable {
 
     /** Waits until every group has done so many more messages of each of its topics. */
     void awaitMore(int messages) {
-        long[] before = awaitDone();
         long began = System.nanoTime();
+        long[] before = awaitDone();
         await("work flows again", () -> {
             long[] now = done();
             return IntStream.range(0, before.length).allMatch(i -> now[i] >= before[i] + messages);
@@ -437,6 +488,25 @@ final class Trial implements AutoCloseable {
                         == 0);
     }
 
+    /** Who reads along is as far as the log goes: one that has stopped has seen no offset left out either. */
+    private boolean isReadToItsEnd(Follower follower) throws SQLException {
+        try (Connection connection = connect();
+                PreparedStatement select = connection.prepareStatement(
+                        "select e.n - 1, e.\"end\" from trunkline.topic t cross join lateral trunkline.bounds(t.id) b"
+                                + " cross join lateral unnest(b.firsts, b.ends) with ordinality e (first, \"end\", n)"
+                                + " where t.name = ? and e.first < e.\"end\"")) {
+            select.setString(1, Workload.ORDERS);
+            try (ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    if (follower.next(row.getInt(1)) < row.getLong(2)) {
+                        return false;
+                    }
+                }
+            }
+        }
+        return true;
+    }
+
     private long[] awaitDone() {
         AtomicReference<long[]> counts = new AtomicReference<>();
         await("the server answers", () -> {
@@ -450,6 +520,13 @@ final class Trial implements AutoCloseable {
     private long[] done() throws SQLException {
         return numbers("select coalesce(sum(l.cursor), 0)::bigint from stake s"
                 + " cross join lateral trunkline.lag(s.group_name, s.topic) l group by s.id order by s.id");
+    }
+
+    void execute(String sql) throws SQLException {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
     }
 
     /** The first number that a query gives, 0 if it gives none. */

@@ -43,6 +43,20 @@ final class Workload {
             statement.execute(
                     "create table effect (topic text not null, partition int not null, \"offset\" bigint not null,"
                             + " epoch bigint not null, value text not null, clock_error interval not null default '0')");
+            // What is recorded is folded soon: who was believed when is kept here.
+            statement.execute(
+                    "create table accepted (subscription int not null, strand int not null, epoch bigint not null,"
+                            + " clock_error interval not null default '0')");
+            statement.execute("""
+                    create function accept() returns trigger language plpgsql security definer as $$
+                    begin
+                        insert into public.accepted (subscription, strand, epoch) values (new.subscription, new.strand, new.epoch);
+                        return null;
+                    end $$""");
+            for (int slot = 0; slot < 2; slot++) {
+                statement.execute("create trigger accept after insert on trunkline.progress_" + slot
+                        + " for each row execute function accept()");
+            }
             statement.execute("""
                     create view heard as select s.id, s.group_name, t.name as topic
                     from trunkline.subscription s join trunkline.topic t on t.id = s.topic

@@ -28,6 +28,10 @@ final class ConsumingBugs {
         return List.of(
                 new SeededBug("recorded before it is handled", Invariant.C9, ConsumingBugs::recordedFirst),
                 new SeededBug("no fence: an owner that was replaced commits", Invariant.C7, ConsumingBugs::noFence),
+                new SeededBug(
+                        "no fence: an owner that was replaced records what it did, and it has no effects",
+                        Invariant.C7,
+                        ConsumingBugs::noFenceForRecords),
                 new SeededBug("an owner that was replaced goes on", Invariant.C6, ConsumingBugs::zombieGoesOn),
                 new SeededBug("effect and progress in two transactions", Invariant.C10, ConsumingBugs::twoTransactions),
                 new SeededBug("the latest position wins", Invariant.C9, ConsumingBugs::latestWins),
@@ -79,6 +83,27 @@ final class ConsumingBugs {
         log.end(call, Outcome.OK);
         if (flawed || log.isOwner(zombie, old)) {
             log.effect(zombie, old, first);
+            zombie.commit();
+        }
+    }
+
+    /** The same, of a handler that does nothing in the database: what is recorded late says what is so, and is wrong all the same. */
+    private static void noFenceForRecords(Miniature log, boolean flawed) throws SQLException {
+        log.publish("k", "v0");
+        long old = log.takeOver();
+        Connection zombie = log.session();
+        String call = log.start("m1", old, log.entry(0));
+        log.fault("stop the owner");
+        long now = log.takeOver();
+        Connection session = log.session();
+        log.handle("m2", now, log.entry(0));
+        log.setCursor(session, 1);
+        log.accept(session, now);
+        session.commit();
+        log.end(call, Outcome.OK);
+        if (flawed || log.isOwner(zombie, old)) {
+            log.setCursor(zombie, 1);
+            log.accept(zombie, old);
             zombie.commit();
         }
     }

@@ -30,6 +30,7 @@ final class Miniature implements AutoCloseable {
             create table holder (topic text, partition int, epoch bigint not null);
             create table cursor (topic text, partition int, "offset" bigint not null);
             create table effect (topic text, partition int, "offset" bigint not null, epoch bigint not null, value text not null);
+            create table accepted (topic text, partition int, epoch bigint not null);
             create table letter (topic text, partition int, "offset" bigint not null, since bigint not null);
             """;
 
@@ -249,6 +250,11 @@ final class Miniature implements AutoCloseable {
                 entry.value());
     }
 
+    /** Notes who is believed. */
+    void accept(Connection session, long epoch) throws SQLException {
+        run(session, "insert into accepted values (?, ?, ?)", topic, partition, epoch);
+    }
+
     /** Gives a message up. */
     void giveUp(Entry entry) throws SQLException {
         Connection session = session();
@@ -357,6 +363,10 @@ final class Miniature implements AutoCloseable {
                         row.getLong(3),
                         row.getLong(4),
                         row.getString(5)));
+        tell(
+                "select topic, partition, epoch,"
+                        + " (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000000)::bigint from accepted",
+                row -> new Event.Accepted(row.getLong(4), GROUP, row.getString(1), row.getInt(2), row.getLong(3)));
     }
 
     @FunctionalInterface
