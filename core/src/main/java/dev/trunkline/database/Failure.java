@@ -29,6 +29,9 @@ public enum Failure {
 
     /** The meaning of an error that came out of executing a statement in autocommit mode. */
     public static Failure of(SQLException e) {
+        if (isPanic(e)) {
+            return UNKNOWN;
+        }
         String state = state(e);
         return switch (state) {
             case "55P03" -> LOCKED;
@@ -76,6 +79,15 @@ public enum Failure {
     public static DatabaseUnavailableException noConnection(SQLException e) {
         return new DatabaseUnavailableException(
                 "no connection to the database (" + e.getMessage() + "): nothing was written, try again", e);
+    }
+
+    /**
+     * Whether the server has ended over it: for lack of room for WAL, say, in the midst of a commit that may be there when it is back. Its word
+     * for that may be translated; the name of the file that says it is not.
+     */
+    private static boolean isPanic(SQLException e) {
+        ServerErrorMessage server = e instanceof PSQLException p ? p.getServerErrorMessage() : null;
+        return server != null && ("PANIC".equals(server.getSeverity()) || "xlog.c".equals(server.getFile()));
     }
 
     private static String state(SQLException e) {

@@ -160,7 +160,7 @@ select trunkline.recorded(?, ?, ?, ?, ?)
 -- name: terminate
 select pg_terminate_backend(a.pid)
 from pg_stat_activity a
-where a.application_name = ? and a.state like 'idle in transaction%' and a.datname = current_database()
+where a.application_name = ? and a.datname = current_database()
 
 -- name: hasOffset
 select trunkline.has_offset(?, ?)

@@ -6,10 +6,15 @@ import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
 import dev.trunkline.testing.TestDatabase;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,15 +74,45 @@ class SessionTest {
     @Test
     void the_transactions_of_one_that_somebody_else_ends_are_terminated() throws Exception {
         long other = beginOther();
-        try (Connection handler = database.connect();
+        try (Connection handler = handler(other);
                 Statement statement = handler.createStatement()) {
-            statement.execute("set application_name = 'trunkline session " + other + "'");
-            handler.setAutoCommit(false);
             statement.execute("select 1");
             database.execute("update trunkline.session set ended_at = now() where id = " + other);
             ends.acquire();
             assertThatThrownBy(() -> statement.execute("select 1")).hasMessageContaining("terminating connection");
         }
+    }
+
+    /** The enemy: of handlers that were stopped at their fences, the next has the row as soon as one is gone, and its successor waits for each. */
+    @Test
+    void those_that_wait_for_each_other_are_terminated_too() throws Exception {
+        long other = beginOther();
+        try (Connection first = handler(other);
+                Connection second = handler(other);
+                Statement fence = first.createStatement();
+                Statement waiting = second.createStatement();
+                ExecutorService thread = Executors.newSingleThreadExecutor()) {
+            String row = "select from trunkline.installation for no key update";
+            fence.execute(row);
+            Future<Boolean> next = thread.submit(() -> waiting.execute(row));
+            Awaitility.await()
+                    .until(() -> database.number(
+                                    "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'trunkline session "
+                                            + other + "'")
+                            == 1);
+            database.execute("update trunkline.session set ended_at = now() where id = " + other);
+            ends.acquire();
+            assertThatThrownBy(next::get).hasMessageContaining("terminating connection");
+        }
+    }
+
+    private Connection handler(long session) throws SQLException {
+        Connection handler = database.connect();
+        try (Statement statement = handler.createStatement()) {
+            statement.execute("set application_name = 'trunkline session " + session + "'");
+        }
+        handler.setAutoCommit(false);
+        return handler;
     }
 
     /** Another session that lives for long, and that this one has seen. */
