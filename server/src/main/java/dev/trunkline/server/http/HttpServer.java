@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -86,7 +87,9 @@ public final class HttpServer implements AutoCloseable {
         QueuedThreadPool threads = new QueuedThreadPool();
         threads.setName("trunkline-http");
         threads.setVirtualThreadsExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        this.server = new Server(threads);
+        // After requests that are hardly HTTP, connections were seen to share a buffer of the pool, and to get each
+        // other's answers.
+        this.server = new Server(threads, null, new ByteBufferPool.NonPooling());
         this.connector = connector(options);
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, connector));
@@ -99,6 +102,8 @@ public final class HttpServer implements AutoCloseable {
     private ServerConnector connector(ServerOptions options) {
         HttpConfiguration configuration = new HttpConfiguration();
         configuration.setSendServerVersion(false);
+        configuration.setUseInputDirectByteBuffers(false);
+        configuration.setUseOutputDirectByteBuffers(false);
         configuration.setRequestHeaderSize(HEADER_BYTES);
         // Names are parts of paths, and may hold anything, if it is encoded.
         configuration.setUriCompliance(UriCompliance.from(EnumSet.of(

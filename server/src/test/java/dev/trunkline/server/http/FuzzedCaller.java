@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 final class FuzzedCaller {
 
     /** Of so many requests, one is hardly HTTP. */
-    private static final int BYTES_EVERY = 16;
+    private static final int BYTES_EVERY = 4;
 
     private static final int REMEMBERED = 10;
     private static final int RENEW_EVERY = 300;
