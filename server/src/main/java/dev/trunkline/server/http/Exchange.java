@@ -120,9 +120,10 @@ final class Exchange {
         return request.getMethod();
     }
 
-    /** The path as it was sent. */
+    /** The path as it was sent; empty if there was none. */
     String rawPath() {
-        return request.getHttpURI().getPath();
+        String sent = request.getHttpURI().getPath();
+        return sent == null ? "" : sent;
     }
 
     /** What the caller calls this server; empty if he does not. */

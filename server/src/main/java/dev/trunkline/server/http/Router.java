@@ -31,6 +31,9 @@ final class Router {
 
     /** @param path as it was sent */
     Found find(String method, String path) {
+        if (!path.startsWith("/")) {
+            throw nothingAt(path);
+        }
         List<String> parts = new ArrayList<>();
         for (String part : path.substring(1).split("/", -1)) {
             parts.add(decode(part));
@@ -47,12 +50,16 @@ final class Router {
             }
         }
         if (others.isEmpty()) {
-            throw new Problem(HttpStatus.NOT_FOUND_404, "there is nothing at " + path + ": see /openapi.json");
+            throw nothingAt(path);
         }
         throw new Problem(
                         HttpStatus.METHOD_NOT_ALLOWED_405,
                         path + " knows " + String.join(", ", others) + ", not " + method)
                 .with(Problem.ALLOW, others);
+    }
+
+    private static Problem nothingAt(String path) {
+        return new Problem(HttpStatus.NOT_FOUND_404, "there is nothing at \"" + path + "\": see /openapi.json");
     }
 
     private static Optional<Map<String, String>> match(List<String> template, List<String> parts) {

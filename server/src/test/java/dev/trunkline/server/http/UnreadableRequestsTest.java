@@ -50,6 +50,16 @@ class UnreadableRequestsTest {
         assertThat(answer.body()).contains("can not be read");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"OPTIONS ?limit", "OPTIONS *", "OPTIONS", "GET ?", "GET http://localhost", "CONNECT a:1", "GET x"
+            })
+    void what_has_no_path_is_refused(String line) throws Exception {
+        RawClient.Raw answer = say(line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        assertThat(answer.status()).isBetween(400, 499);
+        assertThat(answer.headers()).containsEntry("content-type", HttpServer.PROBLEM);
+    }
+
     @Test
     void what_strangers_send_is_not_logged() throws Exception {
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
