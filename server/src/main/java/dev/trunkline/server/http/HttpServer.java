@@ -87,8 +87,7 @@ public final class HttpServer implements AutoCloseable {
         QueuedThreadPool threads = new QueuedThreadPool();
         threads.setName("trunkline-http");
         threads.setVirtualThreadsExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        // After requests that are hardly HTTP, connections were seen to share a buffer of the pool, and to get each
-        // other's answers.
+        // With a pool, callers got each other's answers after requests that are hardly HTTP; without one that was not seen.
         this.server = new Server(threads, null, new ByteBufferPool.NonPooling());
         this.connector = connector(options);
         server.addConnector(connector);
