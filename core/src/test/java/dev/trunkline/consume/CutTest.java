@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.Batching;
 import dev.trunkline.LogMessage;
-import dev.trunkline.Priority;
+import dev.trunkline.testing.LogMessages;
 import dev.trunkline.testing.Seed;
-import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -104,21 +102,7 @@ class CutTest {
     }
 
     private Run.Item item(long offset, boolean unitEnd) {
-        LogMessage message = new LogMessage(
-                "t",
-                0,
-                Priority.NORMAL,
-                offset,
-                offset,
-                offset,
-                unitEnd,
-                "k",
-                Map.of(),
-                "text/plain",
-                null,
-                Instant.EPOCH,
-                Instant.EPOCH,
-                new byte[0]);
+        LogMessage message = LogMessages.at(offset, "k", unitEnd, 0);
         return new Run.Item(message, strand, 0, false);
     }
 }

@@ -3,10 +3,8 @@ package dev.trunkline.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.LogMessage;
-import dev.trunkline.Priority;
-import java.time.Instant;
+import dev.trunkline.testing.LogMessages;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -66,21 +64,7 @@ class HealthTest {
     }
 
     private Run.Item item(long offset) {
-        LogMessage message = new LogMessage(
-                "t",
-                0,
-                Priority.NORMAL,
-                offset,
-                offset,
-                offset,
-                true,
-                null,
-                Map.of(),
-                "text/plain",
-                null,
-                Instant.EPOCH,
-                Instant.EPOCH,
-                new byte[0]);
+        LogMessage message = LogMessages.at(offset, null);
         return new Run.Item(message, strand, 0, false);
     }
 }

@@ -3,8 +3,7 @@ package dev.trunkline.consume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.LogMessage;
-import dev.trunkline.Priority;
-import java.time.Instant;
+import dev.trunkline.testing.LogMessages;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,20 +99,6 @@ class ReadAheadTest {
     }
 
     private static LogMessage message(long offset) {
-        return new LogMessage(
-                "t",
-                0,
-                Priority.NORMAL,
-                offset,
-                offset,
-                offset,
-                true,
-                "k",
-                Map.of(),
-                "text/plain",
-                null,
-                Instant.EPOCH,
-                Instant.EPOCH,
-                new byte[0]);
+        return LogMessages.at(offset, "k");
     }
 }

@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.trunkline.Batching;
 import dev.trunkline.LogMessage;
-import dev.trunkline.Priority;
 import dev.trunkline.consume.Dispatcher.Result;
 import dev.trunkline.consume.Run.Item;
-import java.time.Instant;
+import dev.trunkline.testing.LogMessages;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -81,20 +79,6 @@ class RunsTest {
     }
 
     private static LogMessage message(long offset) {
-        return new LogMessage(
-                "t",
-                0,
-                Priority.NORMAL,
-                offset,
-                offset,
-                offset,
-                true,
-                "k",
-                Map.of(),
-                "text/plain",
-                null,
-                Instant.EPOCH,
-                Instant.EPOCH,
-                new byte[10]);
+        return LogMessages.at(offset, "k", true, 10);
     }
 }
