@@ -62,15 +62,15 @@ final class ClockFaults {
 
     /** By no clock of a process, and by none of the server that has gone back, is its time over. */
     private static void requireKept(Trial trial) throws SQLException {
-        trial.number("select trunkline.trim(id) from trunkline.topic where name = 'kept'");
-        if (trial.number("select count(*) from trunkline.messages where topic = 'kept'") != 1) {
+        trial.standing().number("select trunkline.trim(id) from trunkline.topic where name = 'kept'");
+        if (trial.standing().number("select count(*) from trunkline.messages where topic = 'kept'") != 1) {
             throw new IllegalStateException("a message was dropped before its time");
         }
-        trial.number("select count(*) from trunkline.drop_topic('kept')");
+        trial.standing().number("select count(*) from trunkline.drop_topic('kept')");
     }
 
     private static long ended(Trial trial) throws SQLException {
-        return trial.number("select count(*) from trunkline.session where ended_at is not null");
+        return trial.standing().number("select count(*) from trunkline.session where ended_at is not null");
     }
 
     /** No transaction with an effect or a record is under way, so that it is known by which clock each was committed. */

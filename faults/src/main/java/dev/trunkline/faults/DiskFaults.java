@@ -71,16 +71,16 @@ final class DiskFaults {
     private static void fill(Trial trial, Disk disk, boolean serves) throws Exception {
         trial.harm(() -> {
             disk.fill();
-            Trial.await("the disk is full", () -> isFull(trial));
+            Standing.await("the disk is full", () -> isFull(trial));
             requireClearRefusal(trial, serves);
             trial.pause(Duration.ofSeconds(2));
             disk.empty();
-            if (!trial.isAnswering()) {
+            if (!trial.standing().isAnswering()) {
                 trial.server().kill();
                 trial.server().start();
             }
         });
-        trial.execute("drop table if exists ballast");
+        trial.standing().execute("drop table if exists ballast");
         trial.awaitMore(100);
     }
 

@@ -58,12 +58,12 @@ final class GroupFaults {
             await(admin, GUEST, "it is dead", state -> state.status() == GroupStatus.DEAD);
             trial.took("dead within", System.nanoTime() - died, DEAD_WITHIN);
             trial.awaitMore(100);
-            Trial.await(
+            Standing.await(
                     "what only it has not done is dropped, and it is told",
                     () -> admin.gaps(GUEST, Workload.ORDERS).size() > gaps);
             guest.startAgain();
             await(admin, GUEST, "it lives", state -> state.status() == GroupStatus.ACTIVE);
-            Trial.await(
+            Standing.await(
                     "it has caught up",
                     () -> admin.catchUp(GUEST, Workload.ORDERS)
                             .filter(GroupFaults::isDone)
@@ -138,20 +138,24 @@ final class GroupFaults {
      */
     private static void stall(Trial trial, ConsumerGroupAdmin admin, String name) throws SQLException {
         await(admin, name, "it is served", state -> state.health() == Health.HEALTHY && state.members() > 0);
-        trial.number(
-                "update trunkline.subscription set created_at = created_at - interval '5 minutes',"
-                        + " status_since = status_since - interval '5 minutes' where group_name = ? returning 1",
-                name);
+        trial.standing()
+                .number(
+                        "update trunkline.subscription set created_at = created_at - interval '5 minutes',"
+                                + " status_since = status_since - interval '5 minutes' where group_name = ? returning 1",
+                        name);
         await(admin, name, "it has something to do", state -> state.pending() > 0);
         // It holds back what it has not done: this segment stays.
-        long segment = trial.number(
-                "select (select max(g.id) from trunkline.segment g where g.topic = t.id and g.bases[l.partition + 1] <= l.cursor)"
-                        + " from trunkline.topic t cross join lateral trunkline.lag(?, t.name) l"
-                        + " where t.name = ? and l.priority = 0 and l.lag > 0 limit 1",
-                name,
-                Workload.ORDERS);
-        trial.number("with aged as (update trunkline.segment_" + segment
-                + " set appended_at = appended_at - interval '5 minutes' returning 1) select count(*) from aged");
+        long segment = trial.standing()
+                .number(
+                        "select (select max(g.id) from trunkline.segment g where g.topic = t.id and g.bases[l.partition + 1] <= l.cursor)"
+                                + " from trunkline.topic t cross join lateral trunkline.lag(?, t.name) l"
+                                + " where t.name = ? and l.priority = 0 and l.lag > 0 limit 1",
+                        name,
+                        Workload.ORDERS);
+        trial.standing()
+                .number(
+                        "with aged as (update trunkline.segment_" + segment
+                                + " set appended_at = appended_at - interval '5 minutes' returning 1) select count(*) from aged");
         await(admin, name, "it is said to be stalled", state -> state.health() == Health.STALLED);
     }
 
@@ -162,7 +166,7 @@ final class GroupFaults {
     }
 
     private static void await(ConsumerGroupAdmin admin, String group, String what, Condition condition) {
-        Trial.await(
+        Standing.await(
                 group + ": " + what,
                 () -> admin.find(group, Workload.ORDERS)
                         .filter(condition::holds)

@@ -99,7 +99,7 @@ final class InputFaults {
                 .publisher()
                 .publishAll(Collections.nCopies(
                         MANY, Message.of(topic, new byte[100]).withKey("k")));
-        Trial.await(
+        Standing.await(
                 "a batch of " + MANY + " is in the log", () -> trunkline.log().end(topic, 0) == before + MANY);
     }
 

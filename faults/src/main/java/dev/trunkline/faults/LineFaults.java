@@ -52,7 +52,7 @@ final class LineFaults {
         return trial -> {
             int before = trial.line().trapped();
             trap.accept(trial.line());
-            Trial.await("somebody is caught", () -> trial.line().trapped() > before);
+            Standing.await("somebody is caught", () -> trial.line().trapped() > before);
             trial.pause(Duration.ofSeconds(1));
         };
     }

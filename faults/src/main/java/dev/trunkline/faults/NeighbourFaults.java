@@ -79,7 +79,7 @@ final class NeighbourFaults {
     /** The noise goes on until all that was published beside it was handled. */
     private void run() throws Exception {
         whisper("calm-");
-        Trial.await("the quiet topic is heard", () -> handled().size() == published.size());
+        Standing.await("the quiet topic is heard", () -> handled().size() == published.size());
         Thread noise = Thread.ofPlatform().start(this::makeNoise);
         try {
             CompletableFuture.allOf(others().stream()
@@ -87,7 +87,7 @@ final class NeighbourFaults {
                             .toArray(CompletableFuture<?>[]::new))
                     .join();
             whisper("quiet-");
-            Trial.await("all others are heard", () -> handled().size() == published.size());
+            Standing.await("all others are heard", () -> handled().size() == published.size());
         } finally {
             enough = true;
             noise.join();

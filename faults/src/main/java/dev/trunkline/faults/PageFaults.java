@@ -71,13 +71,13 @@ final class PageFaults {
     }
 
     private static void consumeBeside(Trial trial, Spot spot) throws SQLException {
-        long failures = trial.number(FAILURES);
+        long failures = trial.standing().number(FAILURES);
         long othersBefore = done(trial, spot.otherTopic());
         for (Crowd.Member consumer : trial.crowd().consumers()) {
             consumer.startAgain();
         }
-        Trial.await("somebody comes to the page", () -> trial.number(FAILURES) > failures);
-        Trial.await("the other topic goes on", () -> done(trial, spot.otherTopic()) > othersBefore + 500);
+        Standing.await("somebody comes to the page", () -> trial.standing().number(FAILURES) > failures);
+        Standing.await("the other topic goes on", () -> done(trial, spot.otherTopic()) > othersBefore + 500);
         requireError(trial, spot);
         requireWaiting(trial, spot);
     }
@@ -90,7 +90,7 @@ final class PageFaults {
 
     private static Spot find(Trial trial, String topic) {
         AtomicReference<@Nullable Spot> found = new AtomicReference<>();
-        Trial.await("there is much to read", () -> {
+        Standing.await("there is much to read", () -> {
             found.set(look(trial, topic));
             return found.get() != null;
         });
@@ -100,9 +100,10 @@ final class PageFaults {
     /** A frame among what the group has not done, in a page that is full. */
     private static @Nullable Spot look(Trial trial, String topic) throws SQLException {
         String table = "trunkline.segment_"
-                + trial.number(
-                        "select max(s.id) from trunkline.segment s join trunkline.topic t on t.id = s.topic where t.name = ?",
-                        topic);
+                + trial.standing()
+                        .number(
+                                "select max(s.id) from trunkline.segment s join trunkline.topic t on t.id = s.topic where t.name = ?",
+                                topic);
         try (Connection connection = trial.connect();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("""
@@ -121,7 +122,7 @@ final class PageFaults {
     }
 
     private static long done(Trial trial, String topic) throws SQLException {
-        return trial.number("select sum(cursor)::bigint from trunkline.lag('plain', ?)", topic);
+        return trial.standing().number("select sum(cursor)::bigint from trunkline.lag('plain', ?)", topic);
     }
 
     private static void requireError(Trial trial, Spot spot) throws SQLException {
@@ -138,8 +139,11 @@ final class PageFaults {
 
     /** How far it is can be told, also while the page that it has come to can not be read. */
     private static void requireWaiting(Trial trial, Spot spot) throws SQLException {
-        long cursor = trial.number(
-                "select cursor from trunkline.lag('plain', ?) where partition = ?", spot.topic(), spot.partition());
+        long cursor = trial.standing()
+                .number(
+                        "select cursor from trunkline.lag('plain', ?) where partition = ?",
+                        spot.topic(),
+                        spot.partition());
         if (cursor > spot.offset()) {
             throw new IllegalStateException("the group has gone past " + spot + " to " + cursor);
         }

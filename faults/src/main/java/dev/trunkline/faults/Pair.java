@@ -73,13 +73,13 @@ final class Pair implements AutoCloseable {
     /** The standby gets what there is now, and nothing more. */
     void cutOff() throws SQLException {
         String here = ask(primary, "select pg_current_wal_flush_lsn()");
-        Trial.await(
+        Standing.await(
                 "the standby has caught up",
                 () -> ask(standby, "select pg_last_wal_replay_lsn() >= '" + here + "'")
                         .equals("t"));
         execute(standby, "alter system set primary_conninfo = ''");
         execute(standby, "select pg_reload_conf()");
-        Trial.await(
+        Standing.await(
                 "the standby is cut off",
                 () -> ask(primary, "select count(*) from pg_stat_replication").equals("0"));
     }
@@ -111,7 +111,7 @@ final class Pair implements AutoCloseable {
             execute(primary, "alter system set synchronous_standby_names = '*'");
             execute(primary, "select pg_reload_conf()");
         }
-        Trial.await(
+        Standing.await(
                 "there is a standby",
                 () -> ask(primary, "select sync_state from pg_stat_replication").equals(awaited ? "sync" : "async"));
         if (awaited) {

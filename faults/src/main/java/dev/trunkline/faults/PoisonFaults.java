@@ -63,7 +63,7 @@ final class PoisonFaults {
         publish(messages);
         Map<String, DeadLetter> letters = awaitLetters(Map.of());
         letters.values().forEach(this::requireAttempts);
-        Trial.await("what follows on its key waits", () -> waiting() == (long) FOLLOWERS * letters.size());
+        Standing.await("what follows on its key waits", () -> waiting() == (long) FOLLOWERS * letters.size());
         trial.awaitMore(100);
         switch (trial.random().nextInt(3)) {
             case 0 -> discard(letters);
@@ -79,7 +79,7 @@ final class PoisonFaults {
                 }
             }
         }
-        Trial.await("its key goes on", () -> waiting() + blocked() + dead() == 0);
+        Standing.await("its key goes on", () -> waiting() + blocked() + dead() == 0);
         publish(List.of(Message.of(Workload.ORDERS, "after-" + poison.number()).withKey(poison.key())));
     }
 
@@ -93,7 +93,7 @@ final class PoisonFaults {
     private Map<String, DeadLetter> awaitLetters(Map<String, DeadLetter> before) {
         Map<String, DeadLetter> letters = new HashMap<>();
         int[] deaths = new int[1];
-        Trial.await(poison.value() + " is a dead letter", () -> {
+        Standing.await(poison.value() + " is a dead letter", () -> {
             deaths[0] += trial.crowd().replaceDead();
             for (String group : poison.victims()) {
                 long after = before.containsKey(group) ? before.get(group).id() : 0;
@@ -152,14 +152,14 @@ final class PoisonFaults {
     }
 
     private long waiting() throws SQLException {
-        return trial.number("select count(*) from trunkline.parked where key = ?", poison.key());
+        return trial.standing().number("select count(*) from trunkline.parked where key = ?", poison.key());
     }
 
     private long blocked() throws SQLException {
-        return trial.number("select count(*) from trunkline.blocked where key = ?", poison.key());
+        return trial.standing().number("select count(*) from trunkline.blocked where key = ?", poison.key());
     }
 
     private long dead() throws SQLException {
-        return trial.number("select count(*) from trunkline.dead_letters where key = ?", poison.key());
+        return trial.standing().number("select count(*) from trunkline.dead_letters where key = ?", poison.key());
     }
 }

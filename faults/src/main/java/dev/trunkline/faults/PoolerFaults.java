@@ -31,10 +31,10 @@ final class PoolerFaults {
             trial.harm(() -> trial.pooler().cutSome(trial.random()));
         }
         trial.awaitMore(100);
-        Trial.await("no advisory lock is left", () -> noLockIsLeft(trial));
+        Standing.await("no advisory lock is left", () -> noLockIsLeft(trial));
     }
 
     private static boolean noLockIsLeft(Trial trial) throws SQLException {
-        return trial.number(LEFT_LOCKS) == 0;
+        return trial.standing().number(LEFT_LOCKS) == 0;
     }
 }

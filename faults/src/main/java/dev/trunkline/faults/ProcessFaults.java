@@ -94,7 +94,7 @@ final class ProcessFaults {
     /** Returns when somebody has died of it. */
     private static void publish(Trial trial, Fatal.Moment moment) {
         publish(trial, Workload.message(Workload.ORDERS, new Fatal(trial.events(), moment).value(), trial.random()));
-        Trial.await("somebody dies of it", () -> dead(trial).isPresent());
+        Standing.await("somebody dies of it", () -> dead(trial).isPresent());
     }
 
     private static void publish(Trial trial, Message message) {
@@ -119,7 +119,7 @@ final class ProcessFaults {
             throw new IllegalStateException(victim.name() + " had its answer");
         }
         victim.startAgain();
-        Trial.await(
+        Standing.await(
                 "what had no answer is sent again",
                 () -> left.stream().allMatch(each -> each.isAnswered(trial.journals(), victim.name())));
         trial.awaitMore(100);
@@ -129,9 +129,9 @@ final class ProcessFaults {
     private static Crowd.Member unanswered(Trial trial, Fate fate) {
         int before = trial.line().trapped();
         trial.line().trap(Unanswered.KEY, fate);
-        Trial.await("somebody is caught", () -> trial.line().trapped() > before);
+        Standing.await("somebody is caught", () -> trial.line().trapped() > before);
         AtomicReference<Crowd.@Nullable Member> found = new AtomicReference<>();
-        Trial.await("somebody waits", () -> {
+        Standing.await("somebody waits", () -> {
             for (Crowd.Member publisher : trial.crowd().publishers()) {
                 List<Unanswered> now = Unanswered.of(trial.journals(), publisher.name());
                 LockSupport.parkNanos(200_000_000);
@@ -170,10 +170,10 @@ final class ProcessFaults {
     private static Crowd.Member fenced(Trial trial) {
         int before = trial.line().trapped();
         trial.line().trap("trunkline.fence(", Fate.REPLY_VANISHES);
-        Trial.await("somebody is caught", () -> trial.line().trapped() > before);
+        Standing.await("somebody is caught", () -> trial.line().trapped() > before);
         long[] pid = new long[1];
-        Trial.await("somebody waits behind the fence", () -> {
-            pid[0] = trial.number(BEHIND_FENCE);
+        Standing.await("somebody waits behind the fence", () -> {
+            pid[0] = trial.standing().number(BEHIND_FENCE);
             return pid[0] != 0;
         });
         return trial.crowd().consumers().stream()
@@ -207,7 +207,7 @@ final class ProcessFaults {
 
     /** None of the crowd has ended its own. */
     private static long endedSessions(Trial trial) throws SQLException {
-        return trial.number("select count(*) from trunkline.session where ended_at is not null");
+        return trial.standing().number("select count(*) from trunkline.session where ended_at is not null");
     }
 
     private static void stampede(Trial trial) throws Exception {

@@ -88,14 +88,14 @@ final class ServerFaults {
 
     /** What the transaction sees, and the catalogue as of when the slot was made, can not be vacuumed meanwhile. */
     private static void holdTransaction(Trial trial) throws Exception {
-        double before = trial.pace(WINDOW);
+        double before = trial.standing().pace(WINDOW);
         try (Connection connection = trial.connect();
                 Statement statement = connection.createStatement()) {
             statement.execute("select pg_create_logical_replication_slot('unused', 'pgoutput')");
             connection.setAutoCommit(false);
             connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
             statement.execute("insert into business values ('held')");
-            trial.compare(before, trial.pace(WINDOW));
+            trial.compare(before, trial.standing().pace(WINDOW));
             connection.rollback();
             connection.setAutoCommit(true);
             statement.execute("select pg_drop_replication_slot('unused')");

@@ -13,10 +13,7 @@ import dev.trunkline.rig.FaultProxy;
 import dev.trunkline.rig.TransactionPooler;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -28,17 +25,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One fault, done again and again to a crowd at work; then all calms down, and what happened is checked. */
 final class Trial implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Duration CALM = Duration.ofSeconds(3);
     /** One that lasts that long does whatever a fault has to offer, and is compared with a crowd that is warm. */
     private static final Duration THOROUGH = Duration.ofSeconds(20);
@@ -59,6 +53,7 @@ final class Trial implements AutoCloseable {
     private final Path journals;
     private final Random random;
     private final Stage stage;
+    private final Standing standing;
     private final Map<String, Took> worst = new TreeMap<>();
     private final List<Oblivion.Span> forgotten = new ArrayList<>();
     private final List<Pace> paces = new ArrayList<>();
@@ -75,6 +70,7 @@ final class Trial implements AutoCloseable {
         this.journals = journals;
         this.random = new Random(seed);
         this.stage = new Stage(fault, major, journals, new Random(random.nextLong()));
+        this.standing = new Standing(stage.address());
     }
 
     /**
@@ -138,16 +134,16 @@ final class Trial implements AutoCloseable {
             if (thorough) {
                 LockSupport.parkNanos(WARM.toNanos());
             }
-            double calm = rate(() -> LockSupport.parkNanos(CALM.toNanos()));
+            double calm = standing.rate(() -> LockSupport.parkNanos(CALM.toNanos()));
             requireWatched(observer, follower);
-            load = rate(() -> strikeFor(duration, thorough)) / calm;
+            load = standing.rate(() -> strikeFor(duration, thorough)) / calm;
             stage.line().restore();
             for (Crowd.Member publisher : stage.crowd().publishers()) {
                 publisher.stop();
             }
             stage.journal().write(new Event.Stopped(System.nanoTime()));
-            awaitDrained();
-            await("the log was read to its end", () -> isReadToItsEnd(follower));
+            standing.awaitDrained();
+            Standing.await("the log was read to its end", () -> standing.isReadToItsEnd(follower));
             for (Crowd.Member consumer : stage.crowd().consumers()) {
                 consumer.stop();
             }
@@ -156,7 +152,7 @@ final class Trial implements AutoCloseable {
                     guest.stop();
                 }
             }
-            requireNothingGivenUp();
+            standing.requireNothingGivenUp();
             requirePace(thorough);
             follower.requireWell();
         } catch (IllegalStateException | SQLException e) {
@@ -203,15 +199,6 @@ final class Trial implements AutoCloseable {
         }
     }
 
-    /** What is given up counts as told, and nothing of the crowd's work is to be given up. */
-    private void requireNothingGivenUp() throws SQLException {
-        long letters = number("select count(*) from trunkline.dead_letters");
-        long gaps = number("select count(*) from trunkline.gaps g join stake s using (group_name, topic)");
-        if (letters + gaps > 0) {
-            throw new IllegalStateException(letters + " dead letters and " + gaps + " gaps in the end");
-        }
-    }
-
     /** By all strikes together: a few seconds by themselves say little. */
     private boolean isSlower() {
         return paces.stream().mapToDouble(Pace::with).sum()
@@ -244,15 +231,6 @@ final class Trial implements AutoCloseable {
         void run() throws Exception;
     }
 
-    /** Messages done in a second by all groups. */
-    private double rate(Action action) throws Exception {
-        long before = LongStream.of(awaitDone()).sum();
-        long began = System.nanoTime();
-        action.run();
-        long after = LongStream.of(awaitDone()).sum();
-        return (after - before) / ((System.nanoTime() - began) / 1e9);
-    }
-
     // ---- for faults ----
 
     /** Does what may cause messages to come again. Nothing else explains it. */
@@ -266,11 +244,6 @@ final class Trial implements AutoCloseable {
         action.run();
         stage.journal().end(call, Outcome.OK);
         did();
-    }
-
-    /** How many messages are done in a second, for a while. */
-    double pace(Duration time) throws Exception {
-        return rate(() -> LockSupport.parkNanos(time.toNanos()));
     }
 
     /** Two paces, of which the second is promised to be no less than nine tenths of the first. */
@@ -304,7 +277,7 @@ final class Trial implements AutoCloseable {
 
     /** Waits until a process has something that others can take over. */
     void awaitOwning(long pid) {
-        await("process " + pid + " has something", () -> !isWithout(pid));
+        Standing.await("process " + pid + " has something", () -> !standing.isWithout(pid));
     }
 
     /** What a process had that has died goes to others in time. Returns when it did. */
@@ -319,14 +292,18 @@ final class Trial implements AutoCloseable {
 
     private void awaitTakenOver(long pid, Duration most) {
         long silent = System.nanoTime();
-        await("what it had is known", () -> {
-            if (isWithout(pid)) {
+        Standing.await("what it had is known", () -> {
+            if (standing.isWithout(pid)) {
                 throw new IllegalStateException("process " + pid + " had nothing, by what is recorded");
             }
             return true;
         });
-        await("what it had is taken over", () -> isWithout(pid));
+        Standing.await("what it had is taken over", () -> standing.isWithout(pid));
         took("taken over within", System.nanoTime() - silent, most);
+    }
+
+    Standing standing() {
+        return standing;
     }
 
     Random random() {
@@ -393,22 +370,6 @@ final class Trial implements AutoCloseable {
         return stage.address().connect();
     }
 
-    /** Whether the server accepts connections. */
-    boolean isAnswering() {
-        try (Connection connection = connect()) {
-            return connection.isValid(5);
-        } catch (SQLException e) {
-            return false;
-        }
-    }
-
-    /** Whether a process holds nothing, by what is recorded. */
-    boolean isWithout(long pid) throws SQLException {
-        return numbers("select count(*) from trunkline.holder h join trunkline.session s on s.id = h.session"
-                        + " where split_part(s.name, '@', 1) = '" + pid + "'")[0]
-                == 0;
-    }
-
     /** Any of them. */
     <T> T oneOf(List<T> some) {
         return some.get(random.nextInt(some.size()));
@@ -434,120 +395,13 @@ final class Trial implements AutoCloseable {
     /** Waits until every group has done so many more messages of each of its topics. */
     void awaitMore(int messages) {
         long began = System.nanoTime();
-        long[] before = awaitDone();
-        await("work flows again", () -> {
-            long[] now = done();
+        long[] before = standing.awaitDone();
+        Standing.await("work flows again", () -> {
+            long[] now = standing.done();
             return IntStream.range(0, before.length).allMatch(i -> now[i] >= before[i] + messages);
         });
         if (messages <= FEW) {
             took("work flows again within", System.nanoTime() - began, FLOWS_AGAIN);
-        }
-    }
-
-    /** Waits for something that a fault needs. */
-    static void await(String what, Condition condition) {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        SQLException last = null;
-        do {
-            try {
-                if (condition.holds()) {
-                    return;
-                }
-            } catch (SQLException e) {
-                last = e;
-            }
-            LockSupport.parkNanos(20_000_000);
-        } while (System.nanoTime() - end < 0);
-        throw new IllegalStateException("not within " + PATIENCE + ": " + what, last);
-    }
-
-    /** What may come true. */
-    @FunctionalInterface
-    interface Condition {
-        boolean holds() throws SQLException;
-    }
-
-    private void awaitDrained() {
-        await(
-                "everything is appended",
-                () -> numbers(
-                                "select count(*) from trunkline.pending() p where p.topics is not null or p.next_due is not null")[
-                                0]
-                        == 0);
-        await(
-                "everything is done",
-                () -> numbers(
-                                "select max(abs(l.lag)) from heard s cross join lateral trunkline.lag(s.group_name, s.topic) l")[
-                                0]
-                        == 0);
-        await(
-                "nothing is parked but behind a dead letter",
-                () -> numbers("select count(*) from trunkline.parked p join heard s on s.id = p.subscription"
-                                + " where not exists (select from trunkline.dead_letter d"
-                                + " where d.subscription = p.subscription and d.key = p.key)")[0]
-                        == 0);
-    }
-
-    /** Who reads along is as far as the log goes: one that has stopped has seen no offset left out either. */
-    private boolean isReadToItsEnd(Follower follower) throws SQLException {
-        try (Connection connection = connect();
-                PreparedStatement select = connection.prepareStatement(
-                        "select e.n - 1, e.\"end\" from trunkline.topic t cross join lateral trunkline.bounds(t.id) b"
-                                + " cross join lateral unnest(b.firsts, b.ends) with ordinality e (first, \"end\", n)"
-                                + " where t.name = ? and e.first < e.\"end\"")) {
-            select.setString(1, Workload.ORDERS);
-            try (ResultSet row = select.executeQuery()) {
-                while (row.next()) {
-                    if (follower.next(row.getInt(1)) < row.getLong(2)) {
-                        return false;
-                    }
-                }
-            }
-        }
-        return true;
-    }
-
-    private long[] awaitDone() {
-        AtomicReference<long[]> counts = new AtomicReference<>();
-        await("the server answers", () -> {
-            counts.set(done());
-            return true;
-        });
-        return counts.get();
-    }
-
-    /** How many messages are done, for every group and topic. */
-    private long[] done() throws SQLException {
-        return numbers("select coalesce(sum(l.cursor), 0)::bigint from stake s"
-                + " cross join lateral trunkline.lag(s.group_name, s.topic) l group by s.id order by s.id");
-    }
-
-    void execute(String sql) throws SQLException {
-        try (Connection connection = connect();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
-    }
-
-    /** The first number that a query gives, 0 if it gives none. */
-    long number(String sql, Object... parameters) throws SQLException {
-        long[] all = numbers(sql, parameters);
-        return all.length == 0 ? 0 : all[0];
-    }
-
-    private long[] numbers(String sql, Object... parameters) throws SQLException {
-        try (Connection connection = connect();
-                PreparedStatement select = connection.prepareStatement(sql)) {
-            for (int i = 0; i < parameters.length; i++) {
-                select.setObject(i + 1, parameters[i]);
-            }
-            LongStream.Builder numbers = LongStream.builder();
-            try (ResultSet row = select.executeQuery()) {
-                while (row.next()) {
-                    numbers.add(row.getLong(1));
-                }
-            }
-            return numbers.build().toArray();
         }
     }
 

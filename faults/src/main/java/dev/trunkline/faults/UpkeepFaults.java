@@ -113,7 +113,7 @@ final class UpkeepFaults {
             }
             trial.took("99 of 100 published within", Deeds.publishedWithin(trial.journals(), began), PUBLISHED_WITHIN);
             holder.rollback();
-            Trial.await("the segment that was locked is dropped", () -> number(doing, OLDEST) > segment);
+            Standing.await("the segment that was locked is dropped", () -> number(doing, OLDEST) > segment);
         }
     }
 
@@ -142,7 +142,7 @@ final class UpkeepFaults {
         Step step = trial.draw(STEPS);
         run(trial, HURRY);
         for (String before : step.before) {
-            Trial.await(before, () -> run(trial, before));
+            Standing.await(before, () -> run(trial, before));
         }
         trial.pause(Duration.ofMillis(500));
         trial.harm(() -> {
@@ -151,7 +151,7 @@ final class UpkeepFaults {
             trial.server().restart(Shutdown.IMMEDIATE);
             doing.join();
         });
-        Trial.await("it can be done again: " + step.name, () -> step.deed.isDone(trial));
+        Standing.await("it can be done again: " + step.name, () -> step.deed.isDone(trial));
         trial.awaitMore(100);
     }
 
