@@ -127,6 +127,7 @@ end $$;
 
 -- Opens the next segment of a topic. The table is made first; the append locks are held only while the tails are read
 -- and the lanes are pointed at it. Fails with lock_not_available if the topic or a lane stays locked for half a second.
+-- Null: the topic has just been dropped.
 create function trunkline.roll_segment(a_topic int) returns int
     language plpgsql security definer
     set search_path = pg_catalog, pg_temp set jit = off set lock_timeout = '500ms'
@@ -138,7 +139,10 @@ declare
 begin
     perform trunkline.require_appendable();
     -- One at a time, from before the segment has its id: the one with the greatest id is the last one, everywhere.
-    select k.* into strict t from trunkline.topic k where k.id = a_topic for no key update;
+    select k.* into t from trunkline.topic k where k.id = a_topic for no key update;
+    if not found then
+        return null;
+    end if;
     next_segment := trunkline.create_segment(a_topic, '{}', '{}');
     select max(l.segment) into strict current_segment
     from (select k.segment from trunkline.lane k where k.topic = a_topic order by k.lane for no key update) l;

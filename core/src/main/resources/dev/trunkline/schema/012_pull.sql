@@ -133,7 +133,10 @@ begin
     if s.status = 'PAUSED' then
         return;
     end if;
-    select k.* into strict t from trunkline.topic k where k.id = s.topic;
+    select k.* into t from trunkline.topic k where k.id = s.topic;
+    if not found then
+        perform trunkline.refuse(format('there is no topic "%s"', a_topic), 'TL001', 'It has just been dropped.');
+    end if;
     if exists (select from trunkline.dead_letter d where d.subscription = s.id and d.intent is not null) then
         perform trunkline.carry_out_in(s.id, array(
             select h.partition from trunkline.holder h

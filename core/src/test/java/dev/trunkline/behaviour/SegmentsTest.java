@@ -38,6 +38,12 @@ class SegmentsTest {
         trunkline.close();
     }
 
+    /** The enemy: upkeep has chosen it when somebody drops it. */
+    @Test
+    void a_topic_that_was_dropped_gets_no_new_segment() {
+        assertThat(database.query("select trunkline.upkeep('roll', 4711)")).containsExactly("null");
+    }
+
     @Test
     void offsets_go_on_across_segments_and_a_read_does_not_see_the_seam() {
         publish(0, 10);
