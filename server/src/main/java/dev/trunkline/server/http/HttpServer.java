@@ -87,7 +87,8 @@ public final class HttpServer implements AutoCloseable {
         QueuedThreadPool threads = new QueuedThreadPool();
         threads.setName("trunkline-http");
         threads.setVirtualThreadsExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        // With a pool, callers got each other's answers after requests that are hardly HTTP; without one that was not seen.
+        // With a pool, callers got each other's answers after requests that are hardly HTTP; without one that was not
+        // seen.
         this.server = new Server(threads, null, new ByteBufferPool.NonPooling());
         this.connector = connector(options);
         server.addConnector(connector);

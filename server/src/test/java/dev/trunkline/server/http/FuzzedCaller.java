@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -95,11 +94,12 @@ final class FuzzedCaller {
                 answer,
                 request.method().equals("HEAD"),
                 request);
-        if (found != null && answer.status() < 300 && !request.method().equals("HEAD")) {
+        if (answer.status() >= 400) {
+            note(answer);
+        } else if (found == null) {
+            outcome.wrong(now + "taken, and nobody knows as what: " + answer + " to " + request);
+        } else if (!request.method().equals("HEAD")) {
             taken(found, answer);
-        } else if (answer.status() >= 400 && request.route().verb().equals(Optional.of(Verb.PUBLISH))) {
-            // Lines before the one that was refused; some of them may have been there.
-            scene.taken().perhaps().add(published(answer));
         }
     }
 
@@ -161,13 +161,13 @@ final class FuzzedCaller {
             case "PUT /v1/topics/{topic}/groups/{group}" ->
                 outcome.groups.add(
                         found.path().get("topic") + "\n" + found.path().get("group"));
-            case "POST /v1/topics/{topic}/messages" -> scene.taken().sure().add(published(answer));
+            case "POST /v1/topics/{topic}/messages" -> note(answer);
             default -> {}
         }
     }
 
     private static long published(RawClient.Raw answer) {
-        if (answer.body().isEmpty()) {
+        if (!answer.body().startsWith("{")) {
             return 0;
         }
         JsonNode said = Json.MAPPER.readTree(answer.body());
@@ -178,18 +178,29 @@ final class FuzzedCaller {
         FuzzedRequests.Fuzzed one = plain(random);
         byte[] bytes = FuzzedBytes.of(one, plain(random), random);
         String shown = FuzzedRequests.shown(new String(bytes, StandardCharsets.ISO_8859_1));
+        RawClient.Heard heard;
         try {
-            for (RawClient.Raw answer : client.say(bytes)) {
-                look(one.route(), null, answer, false, shown);
-                if (answer.status() == Route.CREATED) {
-                    scene.taken().sure().add(published(answer));
-                }
-            }
+            heard = client.say(bytes);
         } catch (SocketTimeoutException e) {
             outcome.wrong(now + "no answer to " + shown);
-        } catch (IOException | RuntimeException e) {
+            return;
+        }
+        for (RawClient.Raw answer : heard.answers()) {
+            look(one.route(), null, answer, false, shown);
+            note(answer);
+        }
+        if (!heard.whole() || heard.answers().isEmpty()) {
             outcome.unanswered.increment();
-            scene.taken().perhaps().add(one.body().length);
+            scene.taken().perhaps().add(shown.chars().filter(c -> c == '{').count());
+        }
+    }
+
+    /** Messages that were taken; of lines, those before one that was refused, of which some may have been there before. */
+    private void note(RawClient.Raw answer) {
+        if (answer.status() == Route.CREATED) {
+            scene.taken().sure().add(published(answer));
+        } else if (answer.status() >= 400) {
+            scene.taken().perhaps().add(published(answer));
         }
     }
 

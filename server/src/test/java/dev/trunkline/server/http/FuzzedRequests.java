@@ -18,7 +18,7 @@ final class FuzzedRequests {
     static final String ANY_KEY = "tl_" + "k".repeat(43);
 
     private static final int MOST_BYTES = 6_000;
-    private static final int SHOWN = 1_000;
+    private static final int SHOWN = 2_000;
     /** Of so many draws of a route that costs much, one counts. */
     private static final int RARE = 20;
 

@@ -71,6 +71,7 @@ class FuzzedRequestsTest {
                     outcome.requests.sum() / seconds,
                     outcome.unanswered.sum(),
                     outcome.statuses());
+            System.out.printf("messages taken: %s%n", outcome.taken.values());
             assertThat(outcome.flaws()).isEmpty();
             assertThat(outcome.requests.sum()).isGreaterThanOrEqualTo(count);
             assertThat(outcome.idle(api.routes())).isEmpty();

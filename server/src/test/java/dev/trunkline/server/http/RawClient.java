@@ -82,8 +82,15 @@ final class RawClient implements AutoCloseable {
         return line;
     }
 
+    /**
+     * What was answered on one connection.
+     *
+     * @param whole whether the server came to its end: else it may have answered more than could be heard
+     */
+    record Heard(List<Raw> answers, boolean whole) {}
+
     /** Says all of this on a connection of its own, and that this was all; and hears what is answered until the server hangs up. */
-    List<Raw> say(byte[] bytes) throws IOException {
+    Heard say(byte[] bytes) throws IOException {
         List<Raw> answers = new ArrayList<>();
         try (Socket line = new Socket(server.getHost(), server.getPort())) {
             line.setSoTimeout(PATIENCE_MILLIS);
@@ -97,13 +104,28 @@ final class RawClient implements AutoCloseable {
             for (int next = in.read(); next >= 0; next = in.read()) {
                 in.unread(next);
                 Raw answer = read(in, false);
-                answers.add(answer);
-                if (answer.status != 204 && !answer.headers.containsKey("content-length")) {
-                    throw new IOException("nobody knows where an answer ends");
-                }
+                boolean chunked = answer.headers.containsKey("transfer-encoding");
+                boolean toTheEnd = !chunked && answer.status != 204 && !answer.headers.containsKey("content-length");
+                byte[] more = chunked ? chunks(in) : toTheEnd ? in.readAllBytes() : new byte[0];
+                answers.add(
+                        new Raw(answer.status, answer.headers, answer.body + new String(more, StandardCharsets.UTF_8)));
             }
+            return new Heard(answers, true);
+        } catch (SocketTimeoutException e) {
+            throw e;
+        } catch (IOException cutOff) {
+            return new Heard(answers, false);
         }
-        return answers;
+    }
+
+    private static byte[] chunks(InputStream in) throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (int size = Integer.parseInt(line(in), 16); size > 0; size = Integer.parseInt(line(in), 16)) {
+            all.write(in.readNBytes(size));
+            line(in);
+        }
+        line(in);
+        return all.toByteArray();
     }
 
     private static Raw read(InputStream stream, boolean bare) throws IOException {

@@ -35,7 +35,8 @@ class UnreadableRequestsTest {
 
     private RawClient.Raw say(String request) throws Exception {
         try (RawClient client = new RawClient(api.url())) {
-            List<RawClient.Raw> answers = client.say(request.getBytes(StandardCharsets.ISO_8859_1));
+            List<RawClient.Raw> answers =
+                    client.say(request.getBytes(StandardCharsets.ISO_8859_1)).answers();
             assertThat(answers).hasSize(1);
             return answers.getFirst();
         }
