@@ -70,7 +70,8 @@ final class Cut {
                 whole = count;
             }
             last = item;
-            boolean enough = whole > 0 && (count >= most || suspect || item.isSuspect());
+            // Suspects go with nothing but suspects that were noted, too.
+            boolean enough = whole > 0 && (count >= most || ((suspect || item.isSuspect()) && !item.noted));
             if (enough || (whole == 0 && count >= batching.limit())) {
                 break;
             }
