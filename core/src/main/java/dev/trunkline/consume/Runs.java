@@ -153,7 +153,6 @@ final class Runs {
         } else if (run.stopped || run.front().isEmpty()) {
             rest(run);
         } else if (cut.take(run.front()) == 0) {
-            unnote(run);
             run.busy = false; // more of it is to come
         } else if (run.mustBeNoted()) {
             needTheLoop(run);

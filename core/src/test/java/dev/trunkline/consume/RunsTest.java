@@ -70,21 +70,6 @@ class RunsTest {
         assertThat(runs.noted()).isZero();
     }
 
-    /** The enemy: a unit of work that never ends in what is read, and no suspect is begun any more. */
-    @Test
-    void what_was_noted_of_a_unit_of_work_that_has_not_come_as_a_whole_is_not_under_way() {
-        Runs works = new Runs(new Cut(Batching.ofUnitsOfWork(10), true), new Ready(1, 1), () -> {});
-        strand.orphan(100);
-        works.offer(owned, strand, List.of(LogMessages.at(0, "k", true, 0), LogMessages.at(1, "k", false, 0)));
-        works.note(works.takeHeld(run -> true), 64);
-        assertThat(works.noted()).isEqualTo(2);
-        List<Item> turn = new ArrayList<>();
-        Run run = Objects.requireNonNull(works.next(any -> true));
-        works.take(run, turn);
-        works.finish(run, turn, new Result(1, 0, false));
-        assertThat(works.noted()).isZero();
-    }
-
     /** The enemy: all that waits behind a handler that never returns takes room for ever, and nothing is read any more. */
     @Test
     void what_waits_behind_a_handler_in_a_partition_that_is_given_up_takes_no_room() {
