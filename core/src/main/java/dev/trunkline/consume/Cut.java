@@ -70,8 +70,7 @@ final class Cut {
                 whole = count;
             }
             last = item;
-            // Suspects go with nothing but suspects that were noted, too.
-            boolean enough = whole > 0 && (count >= most || ((suspect || item.isSuspect()) && !item.noted));
+            boolean enough = whole > 0 && (count >= most || suspect || item.isSuspect());
             if (enough || (whole == 0 && count >= batching.limit())) {
                 break;
             }

@@ -2,8 +2,6 @@ package dev.trunkline.consume;
 
 import dev.trunkline.LogMessage;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,19 +61,6 @@ final class Run {
         return head != null && head.isSuspect() && !head.noted;
     }
 
-    /** The first messages that may have killed a process and need not run alone, up to so many; one at least, whatever it is. */
-    List<Item> suspects(int most) {
-        List<Item> suspects = new ArrayList<>();
-        for (Item item : front()) {
-            boolean more = suspects.size() < most && item.isSuspect() && !item.mustRunAlone();
-            if (!suspects.isEmpty() && !more) {
-                break;
-            }
-            suspects.add(item);
-        }
-        return suspects;
-    }
-
     /** Puts messages that are not over back to where they came from. */
     void putBack(Item item) {
         (item.parked ? line : waiting).addFirst(item);
@@ -106,11 +91,6 @@ final class Run {
 
         long weight() {
             return message.payload().length + OVERHEAD;
-        }
-
-        /** Whether two processes died while it was under way. */
-        boolean mustRunAlone() {
-            return strand.mustRunAlone(message.offset());
         }
 
         /** Whether a process may have died of it. */

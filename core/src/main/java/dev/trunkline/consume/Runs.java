@@ -216,13 +216,10 @@ final class Runs {
             complete(run.owned, items.get(i));
         }
         for (int i = items.size() - 1; i >= result.over(); i--) {
+            unnote(items.get(i));
             if (!items.get(i).over) {
                 run.putBack(items.get(i));
             }
-        }
-        if (result.over() < items.size() || result.stopped()) {
-            items.forEach(this::unnote);
-            unnote(run);
         }
         if (run.owned.isStopped()) {
             discard(run);
@@ -277,13 +274,13 @@ final class Runs {
      */
     void abandon(Run run, List<Item> unit, List<Item> turn, boolean stop) {
         over(run.owned, unit);
-        turn.forEach(this::unnote);
+        unit.forEach(this::unnote);
         for (Item item : turn.reversed()) {
             if (!item.over) {
+                unnote(item);
                 run.putBack(item);
             }
         }
-        unnote(run);
         if (run.owned.isStopped()) {
             discard(run);
         } else if (stop) {
@@ -302,12 +299,6 @@ final class Runs {
                 record(owned, item);
             }
         }
-    }
-
-    /** What was noted of it waits behind something that has not been done: it would count as under way. */
-    private void unnote(Run run) {
-        run.waiting.forEach(this::unnote);
-        run.line.forEach(this::unnote);
     }
 
     private void unnote(Item item) {
@@ -429,10 +420,10 @@ final class Runs {
         }
     }
 
-    /** The first suspects of runs that were held may be handled, so many of each: they were noted. */
-    void note(List<Run> runs, int most) {
+    /** The first messages of runs that were held may be handled: they were noted. */
+    void note(List<Run> runs) {
         for (Run run : runs) {
-            note(run, most);
+            note(run);
             enqueue(run);
         }
     }
@@ -442,14 +433,15 @@ final class Runs {
         if (run.owned.isStopped()) {
             discard(run);
         } else {
-            note(run, 1);
+            note(run);
             ready.addAlone(run);
         }
     }
 
-    private void note(Run run, int most) {
-        for (Item item : run.suspects(most)) {
-            item.noted = true;
+    private void note(Run run) {
+        Item head = run.front().peekFirst();
+        if (head != null) {
+            head.noted = true;
             noted++;
         }
     }
@@ -461,7 +453,7 @@ final class Runs {
         if (run == null) {
             return null;
         }
-        unnote(run);
+        run.front().forEach(this::unnote);
         hold(run);
         return run.front().peekFirst();
     }

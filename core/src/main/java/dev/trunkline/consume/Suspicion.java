@@ -80,7 +80,7 @@ final class Suspicion {
         }
         for (Run run : runs.takeHeld(each -> !each.mustBeLoaded())) {
             Item head = run.front().peekFirst();
-            boolean alone = head != null && head.mustRunAlone();
+            boolean alone = head != null && head.strand.mustRunAlone(head.message.offset());
             (alone ? prime : some).add(run);
         }
         prime.sort(Comparator.comparing(run -> !solitude.isOf(run)));
@@ -107,13 +107,10 @@ final class Suspicion {
     }
 
     private void note(long session, List<Run> some, boolean alone) {
-        int most = alone ? 1 : AT_ONCE / some.size();
         boolean done = false;
         try {
             letters.noteSuspects(
-                    session,
-                    some.stream().flatMap(run -> run.suspects(most).stream()).toList(),
-                    alone);
+                    session, some.stream().map(run -> run.front().getFirst()).toList(), alone);
             noted = true;
             done = true;
         } finally {
@@ -122,7 +119,7 @@ final class Suspicion {
                 if (now && alone) {
                     some.forEach(runs::noteAlone);
                 } else if (now) {
-                    runs.note(some, most);
+                    runs.note(some);
                 } else {
                     some.forEach(runs::hold);
                 }

@@ -12,8 +12,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class RunsTest {
 
@@ -27,46 +25,12 @@ class RunsTest {
         strand.orphan(100);
         offer(1);
         List<Run> held = runs.takeHeld(run -> true);
-        runs.note(held, 1);
+        runs.note(held);
         assertThat(runs.noted()).isOne();
         Run run = held.getFirst();
         run.parked = true; // one that came before it on its key is redriven
         runs.putBackArrivals(run);
         runs.takeArrivals(each -> true).forEach(runs::parked);
-        assertThat(runs.noted()).isZero();
-    }
-
-    @Test
-    void suspects_that_were_noted_together_are_handled_together_and_no_other_beside_them() {
-        strand.orphan(5);
-        strand.suspect(3, false); // it must run alone
-        offer(10);
-        runs.note(runs.takeHeld(run -> true), 64);
-        assertThat(runs.noted()).isEqualTo(3);
-        List<Item> turn = new ArrayList<>();
-        Run run = begin(turn);
-        assertThat(turn).extracting(item -> item.message.offset()).containsExactly(0L, 1L, 2L);
-        runs.finish(run, turn, new Result(3, 0, false));
-        assertThat(runs.noted()).isZero();
-        assertThat(runs.takeHeld(run::equals)).containsExactly(run);
-    }
-
-    /** The enemy: those behind one that fails wait for it and count as under way, so that it is never noted again. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void of_suspects_that_were_noted_together_none_is_under_way_when_one_fails_or_hangs(boolean hangs) {
-        strand.orphan(100);
-        offer(40);
-        runs.note(runs.takeHeld(run -> true), 64);
-        assertThat(runs.noted()).isEqualTo(40);
-        List<Item> turn = new ArrayList<>();
-        Run run = begin(turn);
-        if (hangs) {
-            runs.over(owned, turn.subList(0, 1));
-            runs.abandon(run, turn.subList(1, 2), turn, true);
-        } else {
-            runs.finish(run, turn, new Result(1, 1, false));
-        }
         assertThat(runs.noted()).isZero();
     }
 
