@@ -168,7 +168,7 @@ final class Holdings {
         if (taken.isEmpty()) {
             return;
         }
-        haltIfAhead(taken);
+        compareWithLog(taken);
         parking.find(taken);
         dispatcher.locked(() -> taken.forEach(partition -> {
             Owned before = owned.put(partition.partition(), partition);
@@ -180,9 +180,14 @@ final class Holdings {
         taken.forEach(partition -> monitor.tell(listener -> listener.taken(partition.partition(), partition.epoch())));
     }
 
-    /** A group that is further than its log would pass over what is appended there: it must not go on by itself. */
-    private void haltIfAhead(List<Owned> taken) {
-        eachAhead(taken, (partition, strand, end) -> {
+    /**
+     * What came into the log later its last owner can not have begun. And a group that is further than its log would pass over what is
+     * appended there: it must not go on by itself.
+     */
+    private void compareWithLog(List<Owned> taken) {
+        Long[] ends = table.ends(topic);
+        taken.forEach(partition -> partition.strands().forEach(strand -> strand.acquitFrom(ends[strand.number()])));
+        eachAhead(ends, taken, (partition, strand, end) -> {
             strand.halt();
             subject.of(log.atError(), partition.partition())
                     .log(
@@ -200,6 +205,7 @@ final class Holdings {
     private void tellWhatIsGone(List<Owned> lost) {
         try {
             eachAhead(
+                    table.ends(topic),
                     lost,
                     (partition, strand, end) -> subject.of(log.atError(), partition.partition())
                             .log(
@@ -221,8 +227,7 @@ final class Holdings {
         void found(Owned partition, Strand strand, long end);
     }
 
-    private void eachAhead(List<Owned> partitions, Ahead ahead) {
-        Long[] ends = table.ends(topic);
+    private void eachAhead(Long[] ends, List<Owned> partitions, Ahead ahead) {
         for (Owned partition : partitions) {
             for (Strand strand : partition.strands()) {
                 long end = ends[strand.number()];

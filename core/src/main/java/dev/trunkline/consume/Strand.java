@@ -211,6 +211,11 @@ final class Strand {
         suspectsBefore = Math.max(cursor, base + done.length()) + window;
     }
 
+    /** Its last owner can not have read from here on. */
+    void acquitFrom(long offset) {
+        suspectsBefore = Math.min(suspectsBefore, offset);
+    }
+
     boolean isOrphaned() {
         return suspectsBefore > 0;
     }

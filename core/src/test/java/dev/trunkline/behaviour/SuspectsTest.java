@@ -55,6 +55,10 @@ class SuspectsTest {
     }
 
     private ConsumerGroup<String> start(int concurrency) {
+        return start(concurrency, 2_000);
+    }
+
+    private ConsumerGroup<String> start(int concurrency, int window) {
         return trunkline
                 .createConsumerGroup("g", "t", String.class)
                 .addConsumer("c", delivery -> {
@@ -63,7 +67,7 @@ class SuspectsTest {
                 })
                 .start(SubscriptionOptions.fromBeginning()
                         .withConcurrency(concurrency)
-                        .withWindow(2_000));
+                        .withWindow(window));
     }
 
     private void waitIfLong(String payload) throws InterruptedException {
@@ -121,13 +125,12 @@ class SuspectsTest {
         startOther();
         orphan();
         dieOver(0);
-        publish("t", "killer?");
-        ConsumerGroup<String> group = start(1);
-        awaitClaim();
-        for (int read = 2; read <= 3; read++) {
-            publish("t", "innocent " + read);
-            awaitUnderWay(group, read);
+        for (String text : List.of("killer?", "innocent 1", "innocent 2")) {
+            publish("t", text);
         }
+        ConsumerGroup<String> group = start(1, 2); // reads one at a time
+        awaitClaim();
+        awaitUnderWay(group, 2);
         mayEnd.countDown();
         Awaitility.await().until(() -> seen.size() == 3);
     }
@@ -230,25 +233,39 @@ class SuspectsTest {
         Awaitility.await().timeout(Duration.ofSeconds(60)).until(this::otherIsHandled);
     }
 
-    @Test
-    void an_orphan_stays_one_until_all_that_was_suspect_is_handled() {
-        String holder =
+    private List<String> holder() {
+        return database.query(
                 "select h.session from trunkline.holder h join trunkline.subscription s on s.id = h.subscription"
-                        + " where s.group_name = 'g'";
-        start(1).close();
+                        + " where s.group_name = 'g'");
+    }
+
+    @Test
+    void an_orphan_stays_one_until_all_that_was_suspect_is_handled() throws InterruptedException {
+        startOther();
+        orphan();
+        dieOver(1);
+        publish("t", "innocent");
+        publish("t", "killer?");
+        ConsumerGroup<String> group = start(1);
+        awaitClaim();
+        group.close();
+        assertThat(seen).containsExactly("innocent");
+        assertThat(holder()).containsExactly("0");
+        mayEnd.countDown();
+        ConsumerGroup<String> next = start(1);
+        Awaitility.await().until(() -> seen.size() == 2);
+        next.close();
+        assertThat(holder()).containsExactly("null");
+    }
+
+    /** The enemy: a process dies that had done everything, and thousands of later messages are handled as if it could have died of them. */
+    @Test
+    void what_is_published_after_a_partition_was_taken_over_is_not_suspect() {
+        publish("t", "suspect");
         orphan();
         ConsumerGroup<String> group = start(1);
-        Awaitility.await().until(() -> !database.query(holder).contains("0"));
-        publish("t", "handled");
         Awaitility.await().until(() -> seen.size() == 1);
         group.close();
-        assertThat(database.query(holder)).containsExactly("0");
-        ConsumerGroup<String> next = start(1);
-        for (int i = 0; i < 2_000; i++) {
-            publish("t", "innocent " + i);
-        }
-        Awaitility.await().timeout(Duration.ofSeconds(60)).until(() -> seen.size() == 2_001);
-        next.close();
-        assertThat(database.query(holder)).containsExactly("null");
+        assertThat(holder()).containsExactly("null");
     }
 }
