@@ -189,8 +189,11 @@ final class FuzzedCaller {
             look(one.route(), null, answer, false, shown);
             note(answer);
         }
-        if (!heard.whole() || heard.answers().isEmpty()) {
+        if (heard.answers().isEmpty()) {
             outcome.unanswered.increment();
+        }
+        if (!heard.whole()) {
+            outcome.cutOff.increment();
             scene.taken().perhaps().add(shown.chars().filter(c -> c == '{').count());
         }
     }

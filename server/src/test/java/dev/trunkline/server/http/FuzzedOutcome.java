@@ -16,6 +16,9 @@ final class FuzzedOutcome {
 
     final LongAdder requests = new LongAdder();
     final LongAdder unanswered = new LongAdder();
+    /** Connections on which something may have been answered, and taken, that was not heard. */
+    final LongAdder cutOff = new LongAdder();
+
     final LongAdder keys = new LongAdder();
     /** Made, less dropped, by name. */
     final Map<String, LongAdder> topics = new ConcurrentHashMap<>();

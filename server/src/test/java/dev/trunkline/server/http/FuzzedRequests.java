@@ -61,9 +61,9 @@ final class FuzzedRequests {
             return head.substring(0, head.indexOf(' '));
         }
 
-        /** As it is sent, without its query. */
+        /** As it is sent, without its query; the server takes several spaces before it for one. */
         String path() {
-            return head.lines().findFirst().orElse("").split(" ", 3)[1].split("[?#]", 2)[0];
+            return head.lines().findFirst().orElse("").split(" +", 3)[1].split("[?#]", 2)[0];
         }
 
         @Override

@@ -64,12 +64,13 @@ class FuzzedRequestsTest {
             }
             double seconds = (System.nanoTime() - began) / 1e9;
             System.out.printf(
-                    "seed %d: %,d fuzzed requests in %.0f s, %,.0f in a second, %,d without an answer; answered with %s%n",
+                    "seed %d: %,d fuzzed requests in %.0f s, %,.0f in a second, %,d without an answer, %,d cut off; answered with %s%n",
                     seed,
                     outcome.requests.sum(),
                     seconds,
                     outcome.requests.sum() / seconds,
                     outcome.unanswered.sum(),
+                    outcome.cutOff.sum(),
                     outcome.statuses());
             System.out.printf("messages taken: %s%n", outcome.taken.values());
             assertThat(outcome.flaws()).isEmpty();
