@@ -103,7 +103,8 @@ final class Consumption implements Dispatcher.Work {
                 dispatcher,
                 runs,
                 holdings,
-                () -> table.probe(subscription.id()));
+                () -> table.probe(subscription.id()),
+                () -> recorder.hurry(this));
         this.results = new Results(subject, options, letters, cut, health, monitor, this::mark, dispatcher::over);
         Predicate<Owned> live = partition -> !dispatcher.isPaused() && holdings.isLive(partition);
         this.deliveries = new Deliveries(

@@ -213,7 +213,7 @@ final class GroupTable {
      *
      * @param view of the group: first those that suit this process
      * @param only of these; empty: of all
-     * @param window how far the last owner may have read ahead
+     * @param window how many messages the last owner may have read ahead
      */
     List<Owned> take(Subscription subscription, long session, View view, int most, Set<Integer> only, int window) {
         Map<Integer, Taken> taken = calls.call(
@@ -337,6 +337,7 @@ final class GroupTable {
     /**
      * What was done in one strand.
      *
+     * @param top behind the last of it
      * @param rejected what of it was not for the group; null: nothing, or nobody wants to know
      */
     record Entry(
@@ -344,6 +345,7 @@ final class GroupTable {
             Owned owned,
             Strand strand,
             long sequence,
+            long top,
             String done,
             @Nullable String rejected) {}
 
@@ -366,7 +368,9 @@ final class GroupTable {
                 column(entries, String[]::new, Entry::rejected));
         List<Entry> refused = new ArrayList<>(entries);
         for (int number : accepted) {
-            refused.remove(entries.get(number - 1));
+            Entry entry = entries.get(number - 1);
+            entry.strand().recorded(entry.top());
+            refused.remove(entry);
         }
         return refused;
     }
@@ -374,6 +378,20 @@ final class GroupTable {
     private static <T> T[] column(
             List<Entry> entries, IntFunction<T[]> array, Function<Entry, ? extends @Nullable T> column) {
         return entries.stream().map(column).toArray(array);
+    }
+
+    /** Where the strands of a topic end; null: the log is damaged there. */
+    @Nullable
+    Long[] readableEnds(String topic) {
+        return calls.call(
+                "readableEnds",
+                row -> {
+                    if (!row.next()) {
+                        throw new UnknownTopicException("there is no topic \"" + topic + "\" any more");
+                    }
+                    return (Long[]) row.getArray(1).getArray();
+                },
+                topic);
     }
 
     /** Where the strands of a topic end. */

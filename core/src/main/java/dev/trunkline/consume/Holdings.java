@@ -3,7 +3,6 @@ package dev.trunkline.consume;
 import dev.trunkline.GroupStatus;
 import dev.trunkline.SubscriptionOptions;
 import dev.trunkline.TrunklineException;
-import dev.trunkline.UnknownTopicException;
 import dev.trunkline.consume.GroupTable.Entry;
 import dev.trunkline.consume.GroupTable.Subscription;
 import dev.trunkline.consume.GroupTable.View;
@@ -31,6 +30,7 @@ final class Holdings {
     private final Subscription subscription;
     private final SubscriptionOptions options;
     private final GroupTable table;
+    private final LogEnd logEnd;
     private final Session session;
     private final Recorder recorder;
     private final Dispatcher dispatcher;
@@ -65,6 +65,7 @@ final class Holdings {
         this.subscription = subscription;
         this.options = options;
         this.table = parts.table();
+        this.logEnd = new LogEnd(subject, table, monitor);
         this.session = parts.session();
         this.recorder = parts.recorder();
         this.solitude = parts.solitude();
@@ -164,11 +165,12 @@ final class Holdings {
     }
 
     private void take(View view, int most) {
-        List<Owned> taken = table.take(subscription, joined, view, most, options.partitions(), options.window());
+        // What is not found to be readable is given back at the next tick, since nobody knows of it.
+        List<Owned> taken =
+                logEnd.compare(table.take(subscription, joined, view, most, options.partitions(), options.window()));
         if (taken.isEmpty()) {
             return;
         }
-        compareWithLog(taken);
         parking.find(taken);
         dispatcher.locked(() -> taken.forEach(partition -> {
             Owned before = owned.put(partition.partition(), partition);
@@ -178,65 +180,6 @@ final class Holdings {
             }
         }));
         taken.forEach(partition -> monitor.tell(listener -> listener.taken(partition.partition(), partition.epoch())));
-    }
-
-    /**
-     * What came into the log later its last owner can not have begun. And a group that is further than its log would pass over what is
-     * appended there: it must not go on by itself.
-     */
-    private void compareWithLog(List<Owned> taken) {
-        Long[] ends = table.ends(topic);
-        taken.forEach(partition -> partition.strands().forEach(strand -> strand.acquitFrom(ends[strand.number()])));
-        eachAhead(ends, taken, (partition, strand, end) -> {
-            strand.halt();
-            subject.of(log.atError(), partition.partition())
-                    .log(
-                            "{}: it has done partition {} up to {}, but the log of topic \"{}\" ends at {}: the log has lost its end"
-                                    + " (a restore?). The partition waits until the group is cancelled and started anew",
-                            group,
-                            partition.partition(),
-                            strand.cursor(),
-                            topic,
-                            end);
-        });
-    }
-
-    /** What is recorded where a standby took over is not further than the log there, and the group goes on with that. */
-    private void tellWhatIsGone(List<Owned> lost) {
-        try {
-            eachAhead(
-                    table.ends(topic),
-                    lost,
-                    (partition, strand, end) -> subject.of(log.atError(), partition.partition())
-                            .log(
-                                    "{}: it had done partition {} of topic \"{}\" up to {}, but the log ends at {} now: what came after that is lost"
-                                            + " (a standby has taken over?)",
-                                    group,
-                                    partition.partition(),
-                                    topic,
-                                    strand.cursor(),
-                                    end));
-        } catch (UnknownTopicException e) {
-            log.debug("{}: nobody can say what is gone, because all is: {}", group, e.getMessage());
-        }
-    }
-
-    /** What is to be done where a group is further than its log. */
-    @FunctionalInterface
-    private interface Ahead {
-        void found(Owned partition, Strand strand, long end);
-    }
-
-    private void eachAhead(Long[] ends, List<Owned> partitions, Ahead ahead) {
-        for (Owned partition : partitions) {
-            for (Strand strand : partition.strands()) {
-                long end = ends[strand.number()];
-                if (strand.cursor() > end) {
-                    ahead.found(partition, strand, end);
-                    monitor.tell(listener -> listener.aheadOfLog(partition.partition(), strand.cursor(), end));
-                }
-            }
-        }
     }
 
     private List<Owned> kept() {
@@ -290,7 +233,7 @@ final class Holdings {
         tellLeft(lost);
         untold.addAll(lost);
         if (!untold.isEmpty()) {
-            tellWhatIsGone(untold);
+            logEnd.tellWhatIsGone(untold);
             untold.clear();
         }
     }
@@ -324,14 +267,17 @@ final class Holdings {
         Set<Integer> orphaned = new HashSet<>();
         dispatcher.locked(() -> partitions.forEach(partition -> {
             epochs.put(partition.partition(), partition.epoch());
-            if (isOrphaned(partition)) {
+            if (isOrphaned(partition) || !partition.isIdle()) {
                 orphaned.add(partition.partition());
             }
         }));
         through.release(subscription.id(), joined, epochs, orphaned);
     }
 
-    /** Lets go of everything while the loop of the group stands still, on another thread. What its handlers are at is not recorded. */
+    /**
+     * Lets go of everything while the loop of the group stands still, on another thread. What its handlers are at is not recorded, and the
+     * process may yet die of it.
+     */
     void letGo(GroupTable aside) {
         List<Owned> all = dispatcher.locked(() -> {
             owned.values().forEach(Owned::lose);
@@ -373,6 +319,7 @@ final class Holdings {
                                 partition,
                                 strand,
                                 strand.nextSequence(),
+                                strand.top(),
                                 strand.takeDone(),
                                 strand.takeRejected()));
                     }
@@ -391,15 +338,7 @@ final class Holdings {
     /** How many messages of each partition are not done. */
     Map<Integer, Long> lag() {
         Long[] ends = table.ends(topic);
-        return dispatcher.locked(() -> {
-            Map<Integer, Long> lag = new TreeMap<>();
-            for (Owned partition : owned.values()) {
-                for (Strand strand : partition.strands()) {
-                    lag.merge(partition.partition(), Math.max(0, ends[strand.number()] - strand.count()), Long::sum);
-                }
-            }
-            return lag;
-        });
+        return dispatcher.locked(() -> LogEnd.lag(ends, owned.values()));
     }
 
     /** From now on another start of the group may follow, which leaves alone what this one has not handed over. */

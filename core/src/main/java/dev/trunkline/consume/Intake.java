@@ -25,6 +25,7 @@ final class Intake {
     private final Runs runs;
     private final Holdings holdings;
     private final LongSupplier probe;
+    private final Runnable hurry;
     /** Null: as fast as can be. */
     private final @Nullable Pace pace;
 
@@ -35,7 +36,10 @@ final class Intake {
 
     private long session;
 
-    /** @param probe asks the database a small question, and tells how long the answer took */
+    /**
+     * @param probe asks the database a small question, and tells how long the answer took
+     * @param hurry has what is done recorded soon, and the group look again then
+     */
     Intake(
             SubscriptionOptions options,
             Reading source,
@@ -44,7 +48,8 @@ final class Intake {
             Dispatcher dispatcher,
             Runs runs,
             Holdings holdings,
-            LongSupplier probe) {
+            LongSupplier probe,
+            Runnable hurry) {
         this.options = options;
         this.source = source;
         this.reading = new ReadAhead(source);
@@ -54,6 +59,7 @@ final class Intake {
         this.runs = runs;
         this.holdings = holdings;
         this.probe = probe;
+        this.hurry = hurry;
         this.pace = options.backfill()
                 .map(backfill -> new Pace(backfill, System.nanoTime()))
                 .orElse(null);
@@ -134,8 +140,10 @@ final class Intake {
     }
 
     private void findRoom(List<Place> places, List<Place> history) {
+        boolean far = false;
         for (Owned partition : holdings.all()) {
             for (Strand strand : partition.strands()) {
+                far |= strand.shouldBeRecorded(options.window());
                 if (partition.isStopped() || strand.isHalted() || !hasRoom(strand)) {
                     runs.wantRoom();
                 } else {
@@ -143,11 +151,16 @@ final class Intake {
                 }
             }
         }
+        if (far) {
+            hurry.run();
+        }
     }
 
     /** Within the window; and beyond it, if its first unit of work has begun and not ended in what was read. */
     private boolean hasRoom(Strand strand) {
-        return (strand.undone() <= options.window() - atOnce() && runs.bytes() <= MOST_BYTES)
+        return (strand.undone() <= options.window() - atOnce()
+                        && strand.reaches(atOnce(), options.window())
+                        && runs.bytes() <= MOST_BYTES)
                 || (!options.batching().isSingle()
                         && strand.runs.values().stream().anyMatch(run -> cut.wantsMore(run.waiting)));
     }

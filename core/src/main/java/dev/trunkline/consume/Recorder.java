@@ -5,13 +5,15 @@ import dev.trunkline.database.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Records what the groups of this process have done, all in one statement: five times a second while there is much, once a second
- * while there is little. After a fault, what was not yet recorded comes again.
+ * while there is little, and at once for a group that may begin nothing more before. After a fault, what was not yet recorded comes again.
  */
 final class Recorder implements AutoCloseable {
 
@@ -22,6 +24,9 @@ final class Recorder implements AutoCloseable {
     private final GroupTable table;
     private final Session session;
     private final List<Consumption> groups = new CopyOnWriteArrayList<>();
+    /** They want what they have done to be recorded, and to go on then. */
+    private final Set<Consumption> waiting = ConcurrentHashMap.newKeySet();
+
     private final ReentrantLock recording = new ReentrantLock();
     private final Loop loop;
     private long unrecorded;
@@ -59,12 +64,21 @@ final class Recorder implements AutoCloseable {
         for (Consumption group : groups) {
             unrecorded += group.takeUnrecorded();
         }
-        if (unrecorded >= MUCH || System.nanoTime() - last > LONGEST) {
+        List<Consumption> hurried = List.copyOf(waiting);
+        if (unrecorded >= MUCH || !hurried.isEmpty() || System.nanoTime() - last > LONGEST) {
             recordNow();
+            hurried.forEach(waiting::remove);
+            hurried.forEach(Consumption::look);
             unrecorded = 0;
             last = System.nanoTime();
         }
         return PAUSE;
+    }
+
+    void hurry(Consumption group) {
+        if (waiting.add(group)) {
+            loop.wake();
+        }
     }
 
     /** Records everything that is done and was not recorded. One at a time, so that an older state never follows a newer. */

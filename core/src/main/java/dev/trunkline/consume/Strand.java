@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 final class Strand {
 
     private static final int SHIFT_AT = 1 << 14;
+    /** How far behind its last record an owner may begin, if its window is not longer. */
+    private static final int REACH = 2_000;
 
     private final int number;
     private BitSet done = new BitSet();
@@ -25,6 +27,9 @@ final class Strand {
 
     private long sequence;
     private boolean changed;
+    /** Behind the last message that is recorded as done. Who records is another thread. */
+    private volatile long recorded;
+
     private boolean halted;
     private final Map<Long, Integer> attempts = new HashMap<>();
     /** By key; messages without a key have runs of their own and are not in here. */
@@ -48,6 +53,7 @@ final class Strand {
     /** The keys that the group wants, and from which offset on; null: all. */
     private @Nullable Map<String, Long> wanted;
 
+    private boolean orphaned;
     /** Messages before this one may have been under way when a process died. */
     private long suspectsBefore;
 
@@ -65,6 +71,7 @@ final class Strand {
         for (int i = base == 0 ? 0 : 1; i < lowers.length; i++) {
             done.set(Math.toIntExact(lowers[i] - base), Math.toIntExact(uppers[i] - base));
         }
+        recorded = top();
     }
 
     int number() {
@@ -91,6 +98,34 @@ final class Strand {
 
     int undone() {
         return undone;
+    }
+
+    /** Behind the last message that is done. */
+    long top() {
+        return Math.max(cursor, base + done.length());
+    }
+
+    /** All that was done below that is recorded. */
+    void recorded(long top) {
+        recorded = top;
+    }
+
+    /**
+     * Whether so many more messages may be begun. If its owner dies, its successor knows by what is recorded which ones it can have begun.
+     *
+     * @param window how many messages may be read ahead
+     */
+    boolean reaches(int more, int window) {
+        return position + more <= recorded + reach(window);
+    }
+
+    /** Whether soon nothing more may be begun, because of what is done and not recorded. */
+    boolean shouldBeRecorded(int window) {
+        return top() - recorded >= reach(window) / 2;
+    }
+
+    private static int reach(int window) {
+        return Math.max(window, REACH);
     }
 
     /** How many messages are done, those that were passed over included. */
@@ -206,18 +241,19 @@ final class Strand {
         return halted;
     }
 
-    /** Its last owner died: what it may have read ahead is suspect. */
+    /** Its last owner died: what it may have begun is suspect. */
     void orphan(int window) {
-        suspectsBefore = Math.max(cursor, base + done.length()) + window;
+        orphaned = true;
+        suspectsBefore = top() + reach(window);
     }
 
-    /** Its last owner can not have read from here on. */
+    /** Its last owner can not have begun from here on. */
     void acquitFrom(long offset) {
         suspectsBefore = Math.min(suspectsBefore, offset);
     }
 
     boolean isOrphaned() {
-        return suspectsBefore > 0;
+        return orphaned;
     }
 
     /** Whether all of the log that was suspect then is done. */

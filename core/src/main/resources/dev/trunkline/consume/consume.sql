@@ -171,6 +171,9 @@ select trunkline.fate(?, ?, ?, ?, ?, ?)
 -- name: bounds
 select t.levels, b.ends from trunkline.topic t cross join lateral trunkline.bounds(t.id) b where t.name = ?
 
+-- name: readableEnds
+select trunkline.readable_ends(t.id) from trunkline.topic t where t.name = ?
+
 -- name: deadLetters
 select d.id, d.partition, d.priority, d."offset", d.message_id, d.key, d.headers, d.content_type, d.payload, d.attempts, d.error, d.stack, d.history, d.buried_at, d.intent
 from trunkline.dead_letters d

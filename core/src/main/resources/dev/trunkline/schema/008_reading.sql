@@ -116,6 +116,32 @@ begin
     into ends;
 end $$;
 
+-- Where the strands of a topic end. Null: a page is damaged in which its last frame may lie, and nobody can say.
+create function trunkline.readable_ends(a_topic int) returns bigint[]
+    language plpgsql stable
+as $$
+declare
+    ends bigint[];
+    current_segment int;
+    known bigint[];
+    its_end bigint;
+begin
+    return (trunkline.bounds(a_topic)).ends;
+exception when data_corrupted then
+    select s.id, s.bases into current_segment, known from trunkline.segment s where s.topic = a_topic order by s.id desc limit 1;
+    for strand in 0 .. cardinality(known) - 1 loop
+        begin
+            execute format('select s.last_offset + 1 from trunkline.segment_%s s where s.partition = $1 order by s.last_offset desc limit 1', current_segment)
+            into its_end using strand;
+            its_end := coalesce(its_end, known[strand + 1]);
+        exception when data_corrupted then
+            its_end := null;
+        end;
+        ends[strand + 1] := its_end;
+    end loop;
+    return ends;
+end $$;
+
 -- The first kept offset of a partition that was appended at that time or later, else the end. Times never run back
 -- within a partition, so the place is found by halving.
 create function trunkline.offset_at(a_topic int, a_partition int, at timestamptz) returns bigint

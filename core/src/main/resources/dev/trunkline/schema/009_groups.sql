@@ -231,6 +231,14 @@ as $$
     delete from trunkline.member m where m.subscription = a_subscription and m.session = a_session
 $$;
 
+-- What a holder has instead of its session when somebody else moves it: nobody; or session 0, which is nobody too, if what its last owner may have died
+-- of is still to be found.
+create function trunkline.nobody_after(a_session bigint) returns bigint
+    language sql stable
+as $$
+    select 0::bigint where a_session is not null and not exists (select from trunkline.session s where s.id = a_session and s.ended_at is null)
+$$;
+
 -- Takes free partitions, and those that no live session holds, which were orphaned, at the next epoch. What the last owner did is read afterwards,
 -- in a statement of its own: this one may not yet see its last commit. First those that suit the caller: each of the group's members has a rank.
 create function trunkline.take(

@@ -411,7 +411,7 @@ begin
     set base = array(
             select b.done + int8multirange(int8range(0, upto[h.partition + its_partitions * (b.level - 1)::int + 1]))
             from unnest(h.base) with ordinality as b (done, level) order by b.level),
-        epoch = h.epoch + (h.session is not null)::int, session = null
+        epoch = h.epoch + (h.session is not null)::int, session = trunkline.nobody_after(h.session)
     where h.subscription = a_subscription and h.partition = any (missing);
     return passed;
 end $$;

@@ -52,7 +52,7 @@ begin
     update trunkline.gap g set "to" = targets[g.strand + 1]
     where g.subscription = s.id and g.strand % t.partitions = any (moved) and g."to" > targets[g.strand + 1];
     update trunkline.holder h
-    set session = null,
+    set session = trunkline.nobody_after(h.session),
         epoch = greatest(h.epoch, (select max(k.epoch) from trunkline.grants k where k.subscription = s.id and k.partition = h.partition)) + 1,
         counts_from = greatest(h.epoch, (select max(k.epoch) from trunkline.grants k where k.subscription = s.id and k.partition = h.partition)) + 1,
         base = array(

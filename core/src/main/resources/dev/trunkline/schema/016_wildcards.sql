@@ -243,7 +243,7 @@ begin
     from (select n as key, trunkline.partition_of(n, t.partitions) as place from unnest(new_keys) n) k
     on conflict do nothing;
     if not is_new then
-        update trunkline.holder h set epoch = h.epoch + 1, session = null
+        update trunkline.holder h set epoch = h.epoch + 1, session = trunkline.nobody_after(h.session)
         where h.subscription = s.id and h.partition = any (places) and h.session is not null;
         insert into trunkline.group_event (subscription, what, detail) values (s.id, 'keys added', cardinality(new_keys)::text);
     end if;

@@ -15,7 +15,7 @@ begin
         alter default privileges in schema trunkline grant select on tables to trunkline_reader;
         revoke select on trunkline.api_key from trunkline_reader;
         grant execute on function trunkline.as_text, trunkline.as_json, trunkline.segment_messages, trunkline.read,
-            trunkline.partition_of, trunkline.offset_at, trunkline.bounds, trunkline.done, trunkline.cursors, trunkline.cursor_of, trunkline.lags,
+            trunkline.partition_of, trunkline.offset_at, trunkline.bounds, trunkline.readable_ends, trunkline.done, trunkline.cursors, trunkline.cursor_of, trunkline.lags,
             trunkline.lag, trunkline.group_of, trunkline.refuse, trunkline.groups_of, trunkline.group_health, trunkline.pending_since, trunkline.frames, trunkline.cut_offs,
             trunkline.is_pulled, trunkline.fresh, trunkline.backlogs, trunkline.metrics, trunkline.matches, trunkline.timeline, trunkline.frame_flaw,
             trunkline.verify_frames, trunkline.verify_topic, trunkline.counted_as_relayed, trunkline.verify_relayed, trunkline.verify_ids,

@@ -34,6 +34,17 @@ class RunsTest {
         assertThat(runs.noted()).isZero();
     }
 
+    /** The enemy: the log has lost its end, and with it who could have died. */
+    @Test
+    void what_is_parked_stays_suspect_though_nothing_of_the_log_is() {
+        strand.orphan(100);
+        strand.acquitFrom(0);
+        Item item = new Item(message(0), strand, 0, false);
+        assertThat(item.isSuspect()).isFalse();
+        item.parked = true;
+        assertThat(item.isSuspect()).isTrue();
+    }
+
     /** The enemy: all that waits behind a handler that never returns takes room for ever, and nothing is read any more. */
     @Test
     void what_waits_behind_a_handler_in_a_partition_that_is_given_up_takes_no_room() {
