@@ -11,7 +11,8 @@ import java.util.Set;
  *
  * @param start where a new group begins
  * @param concurrency the most handlers of this process that run at once for the group
- * @param window the most messages of one partition that are read ahead of the first that is not done
+ * @param window the most messages of one partition that are read ahead of the first that is not done; if more than 2,000, it should be the
+ *     same in all processes of the group: after one has died, what it may have died of is looked for within the window
  * @param retry what happens to failed messages
  * @param handlerTimeout after which a handler is interrupted, and its message has failed; one that has not returned after as long
  *     again is given up: its message goes to the dead letters, and its key waits until it does
