@@ -177,7 +177,7 @@ class CatchUpTest {
                 .addConsumer("c", delivery -> partitions.add(delivery.message().partition()))) {
             group.start(SubscriptionOptions.fromBeginning(UNBOUNDED.withMessagesPerSecond(20)));
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(Duration.ofMinutes(4))
                     .until(() -> group.metrics().handled() >= 30);
             assertThat(partitions).hasSize(4);
         }

@@ -108,8 +108,12 @@ class ConsumingTest {
     void a_queue_is_shared_by_all_its_consumers() {
         trunkline.topics().create(TopicConfiguration.queue("q"));
         List<String> seen = new CopyOnWriteArrayList<>();
-        try (Trunkline other = database.open()) {
-            for (Trunkline process : List.of(trunkline, other)) {
+        // Neither loses what it has because it stands still for a while.
+        Duration lease = Duration.ofMinutes(10);
+        try (Trunkline one = database.options().lease(lease).open();
+                Trunkline other =
+                        database.options().lease(lease).backgroundWork(false).open()) {
+            for (Trunkline process : List.of(one, other)) {
                 process.createConsumer("q", String.class)
                         .addConsumer("worker", delivery -> seen.add(delivery.payload()))
                         .start(SubscriptionOptions.fromBeginning());

@@ -138,7 +138,7 @@ class DeadLettersTest {
         poison.add("k0");
         start(SubscriptionOptions.fromBeginning()
                 .withWindow(40)
-                .withRetry(new RetryPolicy(1000, Duration.ofMillis(50), Duration.ofMillis(50))));
+                .withRetry(new RetryPolicy(1_000_000, Duration.ofMillis(50), Duration.ofMillis(50))));
         publish("k", 0, 30);
         publish("other", 0, 300);
         await(() -> seen.size() == 300 && lag() == 0 && count("parked") == 30);

@@ -275,8 +275,11 @@ class GroupLifeTest {
 
     @Test
     void two_processes_may_use_the_same_consumer_id_and_share_the_work() {
-        try (Trunkline other = database.options().lease(Duration.ofSeconds(3)).open()) {
-            for (Trunkline process : List.of(trunkline, other)) {
+        // Neither loses what it has because it stands still for a while.
+        Duration lease = Duration.ofMinutes(10);
+        try (Trunkline one = database.options().lease(lease).open();
+                Trunkline other = database.options().lease(lease).open()) {
+            for (Trunkline process : List.of(one, other)) {
                 process.createConsumerGroup("g", "t", String.class)
                         .addConsumer("a", delivery -> seen.add(delivery.payload()))
                         .start(SubscriptionOptions.fromBeginning());

@@ -121,6 +121,8 @@ class RelayingTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void what_is_committed_has_its_place_after_a_relay_whoever_was_appending(boolean java) throws Exception {
+        // It is to wait for as long as it takes this test to look.
+        database.execute("alter function trunkline.relay_waiting set lock_timeout = '1min'");
         try (Connection holder = database.connect()) {
             CompletableFuture<Long> relayed = relayBehind(holder, java);
             Awaitility.await()

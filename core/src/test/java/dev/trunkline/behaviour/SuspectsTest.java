@@ -247,6 +247,7 @@ class SuspectsTest {
         publish("t", "innocent");
         publish("t", "killer?");
         ConsumerGroup<String> group = start(1);
+        Awaitility.await().until(() -> seen.contains("innocent"));
         awaitClaim();
         group.close();
         assertThat(seen).containsExactly("innocent");

@@ -71,7 +71,7 @@ class TrackingTest {
     /** Progress goes on to the other slot, and the one that was left is emptied: later, where its group is just writing. */
     private void fold() {
         Awaitility.await().until(() -> {
-            database.query("select trunkline.rotate_progress(interval '-1 day')");
+            database.queryWhenUnlocked("select trunkline.rotate_progress(interval '-1 day')");
             return database.number("select count(*) from trunkline.progress") == 0;
         });
     }
@@ -273,12 +273,13 @@ class TrackingTest {
             }
             whileTracked.addAll(now);
             if (round == 0) { // else the switch itself must remember what is not folded yet
-                database.query("select trunkline.rotate_progress(interval '0')");
+                database.queryWhenUnlocked("select trunkline.rotate_progress(interval '0')");
             }
             track(CompletionTrackingMode.OFFSET_WATERMARK);
             int since = all.size();
             Awaitility.await().until(() -> all.size() > since + 100);
-            database.query("select trunkline.rotate_progress(interval '0', clock_timestamp() + interval '1 hour')");
+            database.queryWhenUnlocked(
+                    "select trunkline.rotate_progress(interval '0', clock_timestamp() + interval '1 hour')");
         }
         over.set(true);
         publisher.join();
@@ -287,7 +288,8 @@ class TrackingTest {
         assertThat(handled).hasSize(all.size());
         assertThat(handled.values()).containsOnly(1);
         while (database.number("select count(*) from trunkline.progress") > 0) {
-            database.query("select trunkline.rotate_progress(interval '0', clock_timestamp() + interval '1 hour')");
+            database.queryWhenUnlocked(
+                    "select trunkline.rotate_progress(interval '0', clock_timestamp() + interval '1 hour')");
         }
         for (int i = 0; i < whileTracked.size(); i += 13) {
             assertThat(audit(whileTracked.get(i)).get("g"))

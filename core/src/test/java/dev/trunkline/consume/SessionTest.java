@@ -2,6 +2,8 @@ package dev.trunkline.consume;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.trunkline.database.Database;
 import dev.trunkline.database.Statements;
 import dev.trunkline.testing.TestDatabase;
@@ -21,17 +23,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** P10: what a session had goes to others when it ends, not when they happen to look. */
-@Timeout(60)
+@Timeout(300)
 class SessionTest {
 
+    /** Looks that take longer than an eighth of this say nothing: so much time has each. */
+    private static final String LEASE_OF_DEAD = "4 seconds";
+
     private final TestDatabase database = TestDatabase.fresh();
+    private final HikariDataSource pool = new HikariDataSource(connections());
     private final Semaphore ends = new Semaphore(0);
     private Session session;
+
+    /** They are there when it looks. */
+    private HikariConfig connections() {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(database.dataSource());
+        config.setMaximumPoolSize(2);
+        return config;
+    }
 
     @BeforeEach
     void begin() {
         database.open().close();
-        Database own = new Database(database.dataSource(), () -> {}, "trunkline");
+        Database own = new Database(pool, () -> {}, "trunkline");
         session = new Session(
                         own,
                         Statements.beside(Groups.class, "consume.sql", own.schema()),
@@ -55,11 +69,12 @@ class SessionTest {
     @AfterEach
     void end() {
         session.close();
+        pool.close();
     }
 
     @Test
     void one_that_it_ends_is_told() throws InterruptedException {
-        database.number("select trunkline.begin_session('dead', '1 second')");
+        database.number("select trunkline.begin_session('dead', ?::interval)", LEASE_OF_DEAD);
         ends.acquire();
     }
 
@@ -118,7 +133,7 @@ class SessionTest {
     /** Another session that lives for long, and that this one has seen. */
     private long beginOther() throws InterruptedException {
         long other = database.number("select trunkline.begin_session('other', '1 day')");
-        database.number("select trunkline.begin_session('dead', '1 second')");
+        database.number("select trunkline.begin_session('dead', ?::interval)", LEASE_OF_DEAD);
         ends.acquire(); // by now it has seen both
         return other;
     }

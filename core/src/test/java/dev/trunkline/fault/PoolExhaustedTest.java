@@ -109,10 +109,10 @@ class PoolExhaustedTest {
             consume(
                     trunkline,
                     "b",
-                    SubscriptionOptions.fromBeginning().withRetry(ONCE).withHandlerTimeout(Duration.ofSeconds(2)));
+                    SubscriptionOptions.fromBeginning().withRetry(ONCE).withHandlerTimeout(Duration.ofSeconds(6)));
             await(() -> database.number("select count(*) from trunkline.holder where session is not null") == 8);
             // Longer than a handler may take.
-            awaitBeats(4);
+            awaitBeats(8);
             assertThat(started).hasSize(1);
             release.countDown();
             await(() -> count("effect") == 2 || count("trunkline.dead_letter") > 0);

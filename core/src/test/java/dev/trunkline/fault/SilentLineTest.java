@@ -78,7 +78,7 @@ class SilentLineTest {
         openSilenced();
         proxy.trap("listen trunkline", Fate.REPLY_VANISHES);
         everythingFlows();
-        assertThat(proxy.trapped()).isOne();
+        await(() -> proxy.trapped() == 1);
     }
 
     private void everythingFlows() {

@@ -80,7 +80,11 @@ class TakeOverTest {
                 database.server().user(),
                 database.server().password());
         processes.add(process);
-        assertThat(process.readLine()).startsWith(ConsumingProcess.STARTED);
+        String line = process.readLine();
+        while (line != null && !line.startsWith(ConsumingProcess.STARTED)) {
+            line = process.readLine();
+        }
+        assertThat(line).as("what a consumer says when it has started").isNotNull();
     }
 
     /** How many sessions own all partitions, in equal shares; 0 while that is not so. */

@@ -106,6 +106,7 @@ class DoorbellTest {
         Awaitility.await()
                 .timeout(Duration.ofSeconds(60))
                 .until(() -> hears.pollInterval().equals(RARELY));
+        line.refuse(true); // it stays as it is until somebody has looked
         line.cutNow();
         Awaitility.await().until(() -> hears.pollInterval().equals(OFTEN));
     }

@@ -27,6 +27,8 @@ class DropRaceTest {
                 Connection reader = database.connect();
                 Statement reading = reader.createStatement();
                 ExecutorService dropper = Executors.newSingleThreadExecutor()) {
+            // It is to wait for as long as it takes this test to read on.
+            database.execute("alter function trunkline.drop_topic set lock_timeout = '1min'");
             trunkline.topics().create(TopicConfiguration.queue("t").withPartitions(1));
             reading.execute("select trunkline.roll_segment(t.id) from trunkline.topic t");
             reader.setAutoCommit(false);

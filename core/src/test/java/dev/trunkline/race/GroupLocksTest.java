@@ -57,6 +57,8 @@ class GroupLocksTest {
 
     @Test
     void a_topic_whose_last_group_dies_while_another_begins_stays_open() throws SQLException {
+        // It is to wait for as long as it takes this test to commit.
+        database.execute("alter function trunkline.watch_groups set lock_timeout = '1min'");
         try (Connection connection = database.connect()) {
             connection.setAutoCommit(false);
             TestDatabase.query(connection, "select trunkline.subscribe('new', 't', 'NOW')");

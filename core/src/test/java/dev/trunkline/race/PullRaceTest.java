@@ -339,18 +339,10 @@ class PullRaceTest {
     }
 
     /** Goes on to the next slots of grants and progress, or empties the last ones. What is locked is put off, as upkeep does. */
-    private boolean rotates() throws SQLException {
-        try (Connection connection = database.connect()) {
-            return TestDatabase.query(
-                            connection,
-                            "select trunkline.rotate_progress('0', clock_timestamp() + interval '1 second')")
-                    .equals(List.of("t"));
-        } catch (SQLException e) {
-            if ("55P03".equals(e.getSQLState())) {
-                return false;
-            }
-            throw e;
-        }
+    private boolean rotates() {
+        return database.queryWhenUnlocked(
+                        "select trunkline.rotate_progress('0', clock_timestamp() + interval '1 second')")
+                .equals(List.of("t"));
     }
 
     private final class Caller {

@@ -8,12 +8,13 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A process that consumes a topic as a group until it is killed: {@code orders} as {@code g}, if it is not told others. It says
  * {@code started <process id>}, and its handler puts every message, whose text is a number, into the table {@code delivery}. Of {@link #HALT} it
- * dies at once, and of {@link #EXIT} as of {@code System.exit}.
+ * dies at once, and of {@link #EXIT} as of {@code System.exit}; but not before it has said that it has started.
  */
 public final class ConsumingProcess {
 
@@ -26,6 +27,7 @@ public final class ConsumingProcess {
 
     private final PreparedStatement insert;
     private final ReentrantLock inserting = new ReentrantLock();
+    private final CountDownLatch started = new CountDownLatch(1);
 
     private ConsumingProcess(Connection connection) throws SQLException {
         this.insert = connection.prepareStatement(
@@ -48,14 +50,17 @@ public final class ConsumingProcess {
                 .addConsumer("a", process::handle)
                 .start(SubscriptionOptions.fromBeginning());
         System.out.println(STARTED + ProcessHandle.current().pid());
+        process.started.countDown();
         Thread.currentThread().join();
     }
 
-    private void handle(Delivery<String> delivery) throws SQLException {
+    private void handle(Delivery<String> delivery) throws SQLException, InterruptedException {
         if (delivery.payload().equals(HALT)) {
+            started.await();
             Runtime.getRuntime().halt(1);
         }
         if (delivery.payload().equals(EXIT)) {
+            started.await();
             System.exit(1);
         }
         inserting.lock();

@@ -12,12 +12,14 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 
 /** A fresh, empty database on a real PostgreSQL. One server per version and JVM; it is not durable, but quick. */
 public final class TestDatabase {
@@ -119,6 +121,18 @@ public final class TestDatabase {
         } catch (SQLException e) {
             throw new IllegalStateException(sql + ": " + e.getMessage(), e);
         }
+    }
+
+    /** As {@link #query}, for what does not wait for locks for long: it is tried again, as upkeep does. */
+    public List<String> queryWhenUnlocked(String sql, Object... parameters) {
+        return Awaitility.await()
+                .pollDelay(Duration.ZERO)
+                .ignoreExceptionsMatching(TestDatabase::isLocked)
+                .until(() -> query(sql, parameters), rows -> true);
+    }
+
+    private static boolean isLocked(Throwable failure) {
+        return failure.getCause() instanceof SQLException e && "55P03".equals(e.getSQLState());
     }
 
     public static List<String> query(Connection connection, String sql, Object... parameters) throws SQLException {

@@ -89,7 +89,10 @@ class MetricsTest {
                     "trunkline_dead_lettered_messages_total",
                     "trunkline_dead_lettered_messages_total{group=\"g\",topic=\"t\"} 1.0");
             await("trunkline_notifications_arriving", "trunkline_notifications_arriving 1.0");
-            await("trunkline_upkeep_seconds_count", "trunkline_upkeep_seconds_count{outcome=\"done\"} 1");
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
+                    .until(() -> scrape("trunkline_upkeep_seconds_count").stream()
+                            .anyMatch(line -> line.startsWith("trunkline_upkeep_seconds_count{outcome=\"done\"}")));
             assertThat(scrape("trunkline_published_messages_total"))
                     .containsExactly("trunkline_published_messages_total{topic=\"t\"} 3.0");
             assertThat(scrape("trunkline_relayed_messages_total"))
@@ -343,10 +346,11 @@ class MetricsTest {
             line.trap("trunkline.metrics", FaultProxy.Fate.REQUEST_VANISHES);
             metrics.watch(trunkline);
             metrics.refresh();
-            assertThat(line.trapped()).isOne();
+            Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> line.trapped() == 1);
             AtomicReference<String> scraped = new AtomicReference<>();
             Thread rest = Thread.ofPlatform().start(() -> scraped.set(registry.scrape()));
             Awaitility.await()
+                    .atMost(Duration.ofMinutes(1))
                     .pollInterval(Duration.ofMillis(1))
                     .until(() -> rest.getState() == State.TIMED_WAITING || rest.getState() == State.TERMINATED);
             assertThat(rest.getState()).isEqualTo(State.TERMINATED);
