@@ -27,7 +27,7 @@ final class PeersLateCommit implements Scenario {
     private static final int LATE = 100;
     private static final int OTHERS = 1_000;
     private static final int MOST_ROUNDS = 3;
-    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(3);
+    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
 
     @Override
     public String name() {

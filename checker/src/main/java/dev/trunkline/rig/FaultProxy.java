@@ -241,6 +241,9 @@ public final class FaultProxy implements AutoCloseable {
             client.setTcpNoDelay(true);
             server.setTcpNoDelay(true);
             links.add(this);
+            if (refusing || server.getPort() != target) {
+                reset(); // all was cut since it was connected, and this one was not there yet
+            }
             Thread.ofVirtual().start(() -> pump(requests, server, this::fromClient));
             Thread.ofVirtual().start(() -> pump(replies, client, this::fromServer));
         }

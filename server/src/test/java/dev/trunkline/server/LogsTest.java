@@ -137,9 +137,11 @@ class LogsTest {
 
     /** The first line of a server that can not relay. */
     private String warning(String format, String database) throws Exception {
+        Path log = directory.resolve("log");
+        Files.deleteIfExists(log); // of the server before it
         try (ChildJvm server = serve(format, "warn", database)) {
-            Path log = directory.resolve("log");
             Awaitility.await()
+                    .atMost(Duration.ofMinutes(2))
                     .until(() -> Files.exists(log) && Files.readString(log).contains("next try in"));
             server.kill();
             server.waitFor();

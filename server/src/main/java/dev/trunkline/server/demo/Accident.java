@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 /** The second process, which is killed in mid-run, and replaced once the first one has taken over. */
 final class Accident implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Address address;
     private final Path notes;
@@ -38,6 +38,7 @@ final class Accident implements AutoCloseable {
 
     Loss happen(Consumer<String> story) throws Exception {
         long victim = child.process().pid();
+        await(() -> held(victim) > 0);
         int lost = held(victim);
         long began = System.nanoTime();
         child.kill();

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 record Demo(Address address, Trunkline trunkline, Path notes, Books books, Board board, CountDownLatch stop) {
 
     /** How long to wait for orders that nobody handles before they count as lost. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     Evidence run(Duration duration) throws Exception {
         trunkline.topics().create(TopicConfiguration.pubSub(Order.TOPIC).withPartitions(Members.PARTITIONS));

@@ -35,6 +35,9 @@ public final class ApiKeys implements Guard {
     private static final int BYTES = 32;
     private static final Pattern FORM = Pattern.compile(PREFIX + "[A-Za-z0-9_-]{43}");
     private static final Duration TRUST = Duration.ofSeconds(1);
+    /** Longer than whoever asks the database needs to find out that it does not answer. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     private static final int MOST_KNOWN = 10_000;
     private static final int MOST_UNKNOWN = 1_000;
 
@@ -204,15 +207,19 @@ public final class ApiKeys implements Guard {
         }
     }
 
-    /** While one asks for somebody, others who are he do not wait longer than he is trusted: the database may be away. */
+    /**
+     * While one asks for somebody, others who are he wait for the answer, which may be slow. It is good for them if it would have been when
+     * they came: else each would ask after the other.
+     */
     private Optional<Caller> askAgain(Known lately, String name, byte[] hash) throws SQLException {
         if (isLately(lately.since)) {
             return Optional.of(lately.caller);
         }
         requireAnswering();
+        long came = nanos.getAsLong();
         boolean first;
         try {
-            first = lately.asking.tryLock(TRUST.toMillis(), TimeUnit.MILLISECONDS);
+            first = lately.asking.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Problem(503, "the server stops");
@@ -221,7 +228,7 @@ public final class ApiKeys implements Guard {
             throw new Problem(503, "the database does not answer: try again");
         }
         try {
-            if (!isLately(lately.since)) {
+            if (came - lately.since >= TRUST.toNanos()) {
                 long since = nanos.getAsLong();
                 Optional<Found> found = ask(hash);
                 if (found.isEmpty()) {

@@ -12,6 +12,7 @@ import com.nimbusds.jose.proc.DefaultJOSEObjectTypeVerifier;
 import com.nimbusds.jose.proc.JOSEObjectTypeVerifier;
 import com.nimbusds.jose.proc.JWSVerificationKeySelector;
 import com.nimbusds.jose.proc.SecurityContext;
+import com.nimbusds.jose.util.DefaultResourceRetriever;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.proc.DefaultJWTClaimsVerifier;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
@@ -38,6 +39,11 @@ final class JwtGuard implements Guard {
     private static final Set<JWSAlgorithm> ALGORITHMS =
             Set.of(JWSAlgorithm.RS256, JWSAlgorithm.PS256, JWSAlgorithm.ES256);
 
+    /** In milliseconds: an issuer that is healthy may be slow. */
+    private static final int PATIENCE = 5_000;
+
+    private static final int MOST_BYTES = JWKSourceBuilder.DEFAULT_HTTP_SIZE_LIMIT;
+
     /** So long keys are good that can not be fetched again. */
     private static final Duration OUTAGE = Duration.ofHours(1);
     /** A plain one, and an access token as RFC 9068 has it; null: it does not say. */
@@ -49,7 +55,8 @@ final class JwtGuard implements Guard {
     JwtGuard(ServerOptions.Issuer issuer) {
         JWKSource<SecurityContext> keys;
         try {
-            keys = JWKSourceBuilder.create(issuer.keys().toURL())
+            keys = JWKSourceBuilder.create(
+                            issuer.keys().toURL(), new DefaultResourceRetriever(PATIENCE, PATIENCE, MOST_BYTES))
                     .retrying(true)
                     .outageTolerant(OUTAGE.toMillis())
                     .build();

@@ -41,7 +41,8 @@ public final class Program implements AutoCloseable {
     /** Skips the test, and says why, where a command does not end well: what it needs is not there. */
     static void assumeEndsWell(Path directory, String why, String... command) throws InterruptedException {
         try (Program program = start(directory, Map.of(), command)) {
-            Assumptions.assumeTrue(program.waitFor() == 0, () -> why + ": " + program.output());
+            Assumptions.assumeTrue(
+                    program.endsInTime() && program.process.exitValue() == 0, () -> why + ": " + program.output());
         }
     }
 
@@ -87,11 +88,16 @@ public final class Program implements AutoCloseable {
     }
 
     int waitFor() throws InterruptedException {
-        Assertions.assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS))
-                .as(output())
-                .isTrue();
-        reader.join();
+        Assertions.assertThat(endsInTime()).as(output()).isTrue();
         return process.exitValue();
+    }
+
+    private boolean endsInTime() throws InterruptedException {
+        if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+            return false;
+        }
+        reader.join();
+        return true;
     }
 
     String output() {

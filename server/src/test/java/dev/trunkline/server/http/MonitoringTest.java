@@ -33,9 +33,12 @@ class MonitoringTest {
                                             "trunkline_http_requests_seconds_count{method=\"GET\",route=\"/v1/topics/{topic}/messages\",status=\"404\"} 2",
                                             "trunkline_http_requests_seconds_count{method=\"none\",route=\"none\",status=\"404\"} 1",
                                             "trunkline_http_requests_seconds_count{method=\"none\",route=\"none\",status=\"405\"} 1"));
-            Api.Answer scrape = api.get("/metrics");
-            assertThat(scrape.type()).isEqualTo("text/plain; version=0.0.4; charset=utf-8");
-            assertThat(scrape.text()).contains("trunkline_up 1.0", "jvm_memory_used_bytes", "jvm_threads_live_threads");
+            Awaitility.await().untilAsserted(() -> {
+                Api.Answer scrape = api.get("/metrics");
+                assertThat(scrape.type()).isEqualTo("text/plain; version=0.0.4; charset=utf-8");
+                assertThat(scrape.text())
+                        .contains("trunkline_up 1.0", "jvm_memory_used_bytes", "jvm_threads_live_threads");
+            });
             assertThat(api.as(null).get("/metrics").status()).isEqualTo(401);
         }
     }
@@ -49,7 +52,9 @@ class MonitoringTest {
                         Cli.postgres().user(),
                         Cli.postgres().password(),
                         "trunkline"))) {
-            assertThat(api.get("/metrics").text()).contains("trunkline_up 1.0", "trunkline_sessions");
+            Awaitility.await()
+                    .untilAsserted(() ->
+                            assertThat(api.get("/metrics").text()).contains("trunkline_up 1.0", "trunkline_sessions"));
             line.refuse(true);
             line.cutNow();
             Awaitility.await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
