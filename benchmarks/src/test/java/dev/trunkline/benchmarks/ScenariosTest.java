@@ -2,11 +2,8 @@ package dev.trunkline.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.trunkline.benchmarks.database.Address;
 import dev.trunkline.benchmarks.database.Query;
 import dev.trunkline.benchmarks.database.Sql;
-import dev.trunkline.benchmarks.peer.Design;
-import dev.trunkline.embedded.EmbeddedPostgres;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.sql.Connection;
@@ -18,77 +15,33 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Every scenario runs and says what it should say. Nothing here asserts a duration: that is what running them is for. */
+/** Every scenario without peers runs and says what it should say. Nothing here asserts a duration: that is what running them is for. */
 class ScenariosTest {
-
-    private static final Effort TINY = new Effort(
-            0.3,
-            0.2,
-            1,
-            new Effort.Amounts(1_000, 2_000, 2, 2_000, 0.6, 4_000, 2_000, 2_000, 200_000, 2_000, 1.5),
-            new Effort.Series(
-                    List.of(3), List.of(1, 3), List.of(1, 16), List.of(100, 10_000), List.of(2_000, 4_000), List.of(2)),
-            new Effort.Load(List.of(3), 1_000, 1.5));
-    /** The others have their own test, and would only take longer. */
-    private static final List<Design> SOME =
-            List.of(Design.TRUNKLINE, Design.TEXTBOOK_BATCHES, Design.REFERENCE_COUNTS);
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
-    private static EmbeddedPostgres postgres;
-    private static Address address;
+    private static ScenarioRun run;
 
     @BeforeAll
     static void start() {
-        postgres = EmbeddedPostgres.temporary().start();
-        address = new Address(postgres.jdbcUrl(), postgres.user(), postgres.password());
+        run = new ScenarioRun();
     }
 
     @AfterAll
     static void stop() {
-        postgres.close();
+        run.close();
     }
 
     static Stream<String> names() {
-        return Scenario.ALL.stream().map(Scenario::name);
+        return ScenarioRun.names(false);
     }
 
     @ParameterizedTest
     @MethodSource("names")
     void a_scenario_reports_its_figures_with_what_they_were_compared_with(String name) throws Exception {
-        Workbench bench = new Workbench(address, TINY, SOME, what -> {});
-        bench.clear();
-        List<Result> results = Scenario.find(name).orElseThrow().run(bench);
-        assertThat(results).isNotEmpty();
-        for (Result result : results) {
-            StringWriter line = new StringWriter();
-            Report.json(new PrintWriter(line)).add(result);
-            assertIsComplete(JSON.readTree(line.toString()), name);
-        }
-    }
-
-    private static void assertIsComplete(JsonNode result, String scenario) {
-        assertThat(result.get("scenario").asString()).startsWith(scenario);
-        assertThat(result.get("unit").asString()).isNotBlank();
-        assertThat(result.get("baseline").asString()).isNotBlank();
-        assertThat(result.get("target").asString()).isNotBlank();
-        assertThat(result.get("pass").isBoolean()).isTrue();
-        assertThat(result.get("value").asDouble()).isPositive();
-        assertThat(result.get("baselineValue").asDouble()).isPositive();
-        assertThat(result.get("ratio").asDouble()).isPositive();
-        assertThat(result.get("repetitions").asInt()).isPositive();
-        assertThat(result.get("spread").get("min").asDouble())
-                .isPositive()
-                .isLessThanOrEqualTo(result.get("spread").get("max").asDouble());
-        assertThat(result.get("details").isObject()).isTrue();
-        for (String condition : List.of("logIsExact", "countIsExact", "asManyTransactions", "exitedWithZero")) {
-            assertThat(result.get("details").path(condition).asBoolean(true))
-                    .as(condition)
-                    .isTrue();
-        }
+        run.requireFigures(name);
     }
 
     @Test
@@ -99,15 +52,15 @@ class ScenariosTest {
                 "--quick",
                 "--seconds=0.2",
                 "--repetitions=1",
-                "--url=" + address.url(),
-                "--user=" + address.user(),
-                "--password=" + address.password());
+                "--url=" + run.address.url(),
+                "--user=" + run.address.user(),
+                "--password=" + run.address.password());
         assertThat(outcome.exitCode()).as(outcome.err()).isZero();
         assertThat(outcome.out()
                         .lines()
                         .map(line -> JSON.readTree(line).get("scenario").asString()))
                 .containsExactly("publish-single-32", "publish-single-256");
-        try (Connection connection = address.connect()) {
+        try (Connection connection = run.address.connect()) {
             assertThat(Query.texts(connection, new Sql("").get("leftovers"))).isEmpty();
             assertThat(Query.texts(connection, new Sql("").get("leftoverRoles")))
                     .isEmpty();
@@ -119,7 +72,8 @@ class ScenariosTest {
         Outcome outcome = bench("--list");
         assertThat(outcome.exitCode()).isZero();
         assertThat(outcome.out().lines().map(line -> line.substring(0, line.indexOf(' '))))
-                .containsExactlyElementsOf(names().toList());
+                .containsExactlyElementsOf(
+                        Scenario.ALL.stream().map(Scenario::name).toList());
     }
 
     @ParameterizedTest

@@ -9,15 +9,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A few faults, each for a few seconds. {@code -Dseed=N} does the same again; the journals of what fails are kept. */
 @Tag("fault")
 @Timeout(600)
-@Execution(ExecutionMode.CONCURRENT)
 class TrialTest {
 
     private static final long SEED = Long.getLong("seed", new Random().nextLong(1_000_000_000));

@@ -1,4 +1,4 @@
-package dev.trunkline.rig;
+package dev.trunkline.testing;
 
 import java.time.Duration;
 import org.awaitility.Awaitility;
@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * How long all tests wait for what must happen, if they do not say otherwise: on a machine that has other things to do, what takes a
- * moment elsewhere takes many seconds. JUnit finds it by itself in every module that has this one among what its tests need.
+ * moment elsewhere takes many seconds. Found by JUnit itself.
  */
 public final class Patience implements BeforeAllCallback {
 
