@@ -84,7 +84,9 @@ class DamagedPageTest {
                 server.stop(Shutdown.FAST);
                 flip(damaged, page * PAGE + MIDDLE_OF_FIRST_PAGE);
                 server.start();
-                publishTo(database, trunkline, 0, 1);
+                try (Trunkline publisher = database.open()) { // it has no connection of before
+                    publishTo(database, publisher, 0, 1);
+                }
                 Awaitility.await().until(() -> seen.contains("0"));
             }
             assertThat(seen).hasSize(2);

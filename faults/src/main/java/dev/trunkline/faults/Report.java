@@ -236,10 +236,11 @@ final class Report {
     /** What all of them came to, but for controls. */
     private String sum() {
         List<String> missed = missed();
-        return "%,d events in %d trials (of these %,d late commits and rollbacks of publishers, %,d inputs that nobody expects); messages acknowledged %,d, handled %,d, of these again %,d; effects %,d; checked in %.0f s; load %.0f%% of that before on average; violations %,d; trials that were not as they should be %d%s%s; %s; %.0f minutes"
+        return "%,d events in %d trials (%,d strikes, %,d late commits and rollbacks of publishers, %,d inputs that nobody expects); messages acknowledged %,d, handled %,d, of these again %,d; effects %,d; checked in %.0f s; load %.0f%% of that before on average; violations %,d; trials that were not as they should be %d%s%s; %s; %.0f minutes"
                 .formatted(
                         events(Set.of(Tally.values())),
                         results.size(),
+                        events(Set.of(Tally.STRIKES)),
                         events(Set.of(Tally.TRANSACTIONS, Tally.ROLLBACKS)),
                         events(Set.of(Tally.INPUTS)),
                         sum(Figures::acknowledged),
