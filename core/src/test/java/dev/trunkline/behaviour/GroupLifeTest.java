@@ -63,7 +63,7 @@ class GroupLifeTest {
                 Connection connection = database.connect()) {
             // It is started in another process only.
             ConsumerGroup<String> group = other.createConsumerGroup("g", "t", String.class);
-            for (int i = 0; i < 10; i++) {
+            for (int i = 0; i < 3; i++) {
                 Receipt direct =
                         other.publisher().publish(Message.of("t", "direct " + i).withKey("k" + i));
                 assertThat(group.await(direct, Duration.ofSeconds(60))).isTrue();
